@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from dlperf.catalog.entry import Entry
 from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.metrics import Metric, Protocol
-from dlperf.catalog.model import Case, Framework
+from dlperf.catalog.model import Case, Framework, Precision
 from dlperf.catalog.units import is_rate
 from dlperf.measure.significance import LEAST_TRIALS
 from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
@@ -63,6 +63,7 @@ class SiteData:
     campaigns: Mapping[str, CampaignRecord] = field(default_factory=dict)
     hardware: Mapping[str, Hardware] = field(default_factory=dict)
     accelerators: Mapping[str, Accelerator] = field(default_factory=dict)
+    precisions: Mapping[str, Precision] = field(default_factory=dict)
     frameworks: Mapping[str, Framework] = field(default_factory=dict)
     cases: Mapping[str, Case] = field(default_factory=dict)
     protocols: Mapping[str, Protocol] = field(default_factory=dict)

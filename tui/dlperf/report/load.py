@@ -64,6 +64,7 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
         published={campaign_of(report): report for report in reports},
         hardware=named_by_processor(catalog, probed),
         accelerators=catalog.accelerators,
+        precisions=catalog.precisions,
         frameworks=catalog.frameworks,
         cases=catalog.cases,
         protocols=catalog.protocols,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby
@@ -186,7 +186,7 @@ def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
 
 
 def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
-    left, right = _numerics(a), _numerics(b)
+    left, right = (used_numerics(row.numerics, row.gpus_total) for row in (a, b))
     unlike = [f"{name} {left[name]}/{right[name]}" for name in left if right.get(name, left[name]) != left[name]]
     if a.precision != b.precision:
         unlike = unlike or [f"{a.precision.upper()} / {b.precision.upper()}"]
@@ -196,10 +196,9 @@ def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
         yield message("numerics_unknown")
 
 
-def _numerics(row: ConfigurationResult) -> dict[str, str]:
-    """Return the numerics that a run used: one GPU reduces no gradients."""
-    alone = row.gpus_total == 1
-    return {name: kind for name, kind in row.numerics.items() if not (alone and name == "reduction")}
+def used_numerics(numerics: Mapping[str, str], gpus: int) -> dict[str, str]:
+    """Return the numerics that a run on so many GPUs used: one GPU reduces no gradients."""
+    return {name: kind for name, kind in numerics.items() if gpus > 1 or name != "reduction"}
 
 
 def _unequal_losses(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:

@@ -57,6 +57,7 @@
   const grouped = number => String(number).replace(/\d+/, whole => whole.replace(/\B(?=(\d{3})+$)/g, ","));
 
   const distinct = values => Array.from(new Set(values));
+  const batchText = row => of(row, "batch_size") ? data.words.batch.replace("{size}", grouped(of(row, "batch_size"))) : "";
   const gpusText = count => count === 1 ? data.words.gpu : data.words.gpus.replace("{count}", count);
 
   function element(tag, attributes, ...children) {
@@ -148,6 +149,6 @@
       `<rect width="100%" height="100%" fill="${paper}"/>${parts.join("")}</svg>`;
   }
 
-  window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, gpusText, element, ranked,
+  window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, element, ranked,
     bestOf, barsOf, doubt, list, picture, SHARES };
 })();

@@ -19,7 +19,7 @@
 
   function titles(rows) {
     const varies = name => new Set(rows.map(row => dlperf.valueOf(row, name))).size > 1;
-    const further = [varies("batch_size") && (row => of(row, "batch_size") && data.words.batch.replace("{size}", of(row, "batch_size")))].filter(Boolean);
+    const further = [varies("batch_size") && dlperf.batchText].filter(Boolean);
     return row => [of(row, "framework"), [of(row, "chip"), of(row, "precision"), dlperf.gpusText(dlperf.gpusOf(row)),
       ...further.map(read => read(row))].filter(Boolean).join(" · ")];
   }

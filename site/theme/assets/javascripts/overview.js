@@ -15,7 +15,7 @@
 
   const named = values => values.map(value => [value, value]);
   const titleOf = row => [of(row, "chip"), of(row, "framework"), of(row, "precision")].join(" ");
-  const barTitle = row => [of(row, "framework"), of(row, "precision") + " · " + dlperf.gpusText(gpusOf(row))];
+  const barTitle = row => [of(row, "framework"), [of(row, "precision"), dlperf.batchText(row), dlperf.gpusText(gpusOf(row))].filter(Boolean).join(" · ")];
 
   /* As _best_per_gpu and _best of overview.py do. */
   function best(rows, metric) {

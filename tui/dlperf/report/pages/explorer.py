@@ -142,7 +142,7 @@ def _measured(page: Page, row: ConfigurationResult) -> list[tuple[tuple[str, str
     return [
         ((_section(name), _title(page, name)), _fact_text(page, entry, name, value))
         for name, value in stated.items()
-        if name != "protocol"
+        if name != "protocol" and not (name == "numerics.reduction" and row.gpus_total == 1)
     ]
 
 
@@ -208,7 +208,7 @@ NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "n": lambda row: row.n,
     "spread": lambda row: row.spread,
     "speedup": lambda row: row.speedup,
-    "efficiency": lambda row: row.efficiency,
+    "efficiency": lambda row: row.efficiency if row.gpus_total > 1 else None,  # of one GPU it says nothing
     "mfu": lambda row: row.mfu,
     "per_joule": figures.per_joule,
     "published": lambda row: int(is_published(row.campaign)),

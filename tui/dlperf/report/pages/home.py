@@ -127,7 +127,6 @@ def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
     contests = [one for one in found if data.kind(one.best.campaign) == "measured"]
     claims = [one.claim for one in contests if one.claim]
     by_framework = grouped(here, lambda row: row.framework).values()
-    reasons = Counter(page.reason(reason) for one in claims for reason in one.reasons[:1])
     return {
         "results": len(here),
         "frameworks": [_with_version(page, rows) for rows in sorted(by_framework, key=len, reverse=True)],
@@ -139,7 +138,8 @@ def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
         "contests": len(claims),
         "claimed": sum(one.improves for one in claims),
         "leads": _leads(page, [one for one in claims if one.improves]),
-        "reason": reasons.most_common(1)[0][0] if reasons else "",
+        "undecided": sum(not one.improves for one in claims),
+        "refused": f"{at.html_address(page.path, at.METHODOLOGY)}#refused",
     }
 
 

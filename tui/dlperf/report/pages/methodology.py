@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
+from dlperf.catalog.model import Numerics
 from dlperf.measure import significance
 from dlperf.measure.findings import WINDOW_SECONDS
 from dlperf.measure.significance import detectable_difference, pooled_variation
-from dlperf.messages import Language
+from dlperf.messages import Language, Message
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report.answer import answers
-from dlperf.report.data import SiteData, grouped
+from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_views
 from dlperf.report.views import Column, Listed, Table
@@ -22,7 +22,7 @@ from dlperf.results.model import ConfigurationResult
 
 VARIATIONS = (0.001, 0.003, 0.01, 0.03)
 TRIALS = (5, 7, 10)
-MOST_EXAMPLES = 8
+MOST_EXAMPLES = 20
 
 
 def methodology(language: Language, data: SiteData) -> str:
@@ -46,6 +46,8 @@ def methodology(language: Language, data: SiteData) -> str:
         between=figures.percent(machine_variation(measured), 2),
         compared=len(found),
         claimed=sum(one.verdict.code in claims.DECIDED for one in found),
+        undecided=sum(not one.improves for one in found),
+        precisions=_precisions(page),
         reasons=_reasons(page, found),
         examples=_examples(page, found),
     )
@@ -61,12 +63,24 @@ def _detectable(page: Page) -> Table:
     return Table((Column(page._("Trials on each side")), *map(Column, heads)), rows)
 
 
+def _precisions(page: Page) -> Table:
+    """Return what the precisions of the results stand for."""
+    used = {row.precision for row in page.data.ordered}
+    known = [entry for entry in page.data.precisions.values() if entry.id in used]
+    kinds = [name for name in Numerics.model_fields if any(getattr(entry.numerics, name) for entry in known)]
+    rows = tuple((entry.id.upper(), *(getattr(entry.numerics, kind) or "–" for kind in kinds)) for entry in known)
+    return Table((Column(page._("Precision")), *(Column(page.fact(kind)) for kind in kinds)), rows)
+
+
 def _reasons(page: Page, found: Sequence[Claim]) -> Table:
     """Return why claims of this site are refused, the most frequent reason first, with one of its texts."""
-    reasons = grouped(chain.from_iterable(one.reasons for one in found), lambda reason: reason.code)
-    kinds = sorted(reasons.values(), key=len, reverse=True)
+    kinds: dict[tuple[str, ...], list[Message]] = {}
+    for one in found:
+        for kind, reason in {tuple(part.code for part in reason.chain()): reason for reason in one.reasons}.items():
+            kinds.setdefault(kind, []).append(reason)
+    by_frequency = sorted(kinds.values(), key=len, reverse=True)
     heads = (Column(page._("Reason, with one example")), Column(page._("Comparisons")))
-    return Table(heads, tuple((page.reason(same[0]), str(len(same))) for same in kinds))
+    return Table(heads, tuple((page.reason(same[0]), str(len(same))) for same in by_frequency))
 
 
 def _examples(page: Page, found: Sequence[Claim]) -> Table:

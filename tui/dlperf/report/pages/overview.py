@@ -26,7 +26,7 @@ METRICS = {
 }
 """Column of the scripts' data, or the throughput of one GPU → its title."""
 SIDE_BY_SIDE = 2
-MOST_BARS = 4
+MOST_BARS = 6
 """Of one accelerator; the script of the page shows all."""
 
 
@@ -104,4 +104,5 @@ def _per_gpu(row: ConfigurationResult) -> float:
 
 
 def _conditions(page: Page, row: ConfigurationResult) -> str:
-    return f"{figures.precision_text(row)} · {figures.gpus_text(page.language, row)}"
+    batch = "" if row.batch_size is None else page._("batch {size}", size=f"{row.batch_size:,}")
+    return " · ".join(filter(None, (figures.precision_text(row), batch, figures.gpus_text(page.language, row))))

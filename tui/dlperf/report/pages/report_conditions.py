@@ -13,6 +13,7 @@ from dlperf.report.data import distinct, grouped
 from dlperf.report.machine import Probed, localize_facts, machine_facts
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Column, Link, Listed, Table
+from dlperf.results.claims import used_numerics
 from dlperf.results.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -129,7 +130,7 @@ def plans_of(page: Page, results: Results) -> list[PlannedConfiguration]:
 def options_of(page: Page, framework: str, results: Results) -> dict[str, str]:
     """Return the options of a framework's recipes, with all values where recipes differ."""
     sets = [
-        {**plan.numerics, **plan.options}
+        {**used_numerics(plan.numerics, plan.configuration.gpus_total), **plan.options}
         for plan in plans_of(page, results)
         if plan.configuration.framework == framework
     ]
