@@ -6,7 +6,7 @@ from math import nan
 
 import pytest
 
-from dlperf.measure.convergence import common_steps, losses_at_steps, unlike_losses
+from dlperf.measure.convergence import common_steps, losses_apart, losses_at_steps, unlike_losses
 
 SAME = [((10, 5.0), (100, 2.0)), ((10, 5.0), (100, 2.1))]
 
@@ -37,3 +37,24 @@ def test_only_steps_that_all_trials_have_are_compared() -> None:
 )
 def test_losses_are_unlike_where_all_of_one_side_lie_clearly_beyond_the_other(other: list, unlike: bool) -> None:
     assert bool(unlike_losses(SAME, other)) == bool(unlike_losses(other, SAME)) == unlike
+
+
+@pytest.mark.parametrize(
+    ("last", "apart"),
+    [
+        ((8.152, 0.007, 8.235), True),
+        ((2.4, 8.2), True),
+        ((3.23, 3.53), False),
+        ((0.0208, 0.0522), False),
+        ((8.2,), False),
+    ],
+)
+def test_trials_of_which_only_some_learned_are_told_from_those_that_learned_alike(
+    last: tuple[float, ...], apart: bool
+) -> None:
+    found = losses_apart([((10, 10.8), (1000, loss)) for loss in last])
+    assert found == ({"step": 1000, "lowest": min(last), "highest": max(last)} if apart else {})
+
+
+def test_nothing_is_known_of_trials_without_losses() -> None:
+    assert losses_apart([]) == losses_apart([(), ()]) == {}

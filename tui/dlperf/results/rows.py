@@ -9,6 +9,7 @@ from statistics import median
 from dlperf.catalog.problem import hint
 from dlperf.catalog.units import counts_samples, is_rate
 from dlperf.errors import RequestError
+from dlperf.measure.convergence import losses_apart
 from dlperf.measure.findings import Finding, distinct, error, findings_of_scaling, findings_of_trials, warning
 from dlperf.measure.statistics import OLYMPIC_LEAST, Aggregate, aggregate, efficiency, mfu, speedup
 from dlperf.measure.telemetry import disturbance
@@ -199,6 +200,8 @@ def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
         if trial.state == State.SUCCEEDED and not trial.usable
     )
     said = [warning("trial_excluded", trials=excluded)] if excluded else []
+    if apart := losses_apart([trial.losses for trial in trials if trial.usable and trial.losses]):
+        said.append(warning("losses_apart", **apart))
     found = (finding for trial in trials for finding in trial.findings if finding.code != REPEATED)
     return distinct((*said, *found))
 
