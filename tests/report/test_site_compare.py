@@ -201,6 +201,21 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
     assert watched.errors == []
 
 
+def test_rows_side_by_side_are_copied_with_all_that_is_shown_of_them(watched: Watched, site: Path) -> None:
+    page = watched.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_compare(page, (site / EXPLORER).as_uri())
+    tick(page, 0, 1)
+    sides = page.get_by_role("table", name="Compare side by side")
+    expect(sides.locator("tr", has_text="Estimator")).to_contain_text("window(20,120)")
+    page.get_by_role("button", name="Markdown", exact=True).click()
+    expect(page.locator(".explorer-said")).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert re.findall(r"^\| ([^|]+) \|", copied, re.MULTILINE) == sides.locator("tbody th").all_text_contents()
+    assert "| Estimator | window(20,120) | window(20,120) |" in copied
+    assert watched.errors == []
+
+
 @fonts
 def test_on_a_telephone_compare_shows_each_result_with_its_spread(watched: Watched, site: Path) -> None:
     page = watched.page

@@ -9,9 +9,20 @@
   const fullAddress = row => new URL(dlperf.addressOf(row), location).href;
   const selected = rows => state.row.length ? state.row.map(address => dlperf.byAddress.get(address)) : rows;
 
+  const quoted = words => String(words).replace(/[|\\]/g, "\\$&");
+  const line = cells => "| " + cells.map(quoted).join(" | ") + " |";
+
+  /* The side-by-side table of the selected rows, with its sections. */
+  function sidesMarkdown(rows) {
+    const head = ["", ...rows.map(row => [of(row, "framework"), of(row, "chip"), of(row, "precision")].join(", "))];
+    const body = dlperf.sidesTable(rows).flatMap(([section, lines]) => [line([data.words[section], ...rows.map(() => "")]),
+      ...lines.map(([name, texts]) => line([name, ...texts]))]);
+    return [line(head), "|" + "---|".repeat(head.length), ...body, "", ...rows.map(row => "- " + fullAddress(row)), "", location.href].join("\n") + "\n";
+  }
+
   function markdown(rows) {
-    const columns = dlperf.columns(), safe = words => String(words).replace(/[|\\]/g, "\\$&");
-    const line = cells => "| " + cells.map(safe).join(" | ") + " |";
+    if (state.row.length > 1) return sidesMarkdown(selected(rows));
+    const columns = dlperf.columns();
     const notes = [];
     const cell = (row, column) => {
       const words = dlperf.textOf(row, column);
