@@ -103,8 +103,10 @@ class Claim:
 
     @property
     def brief(self) -> Message:
-        """The verdict with its first reason only."""
-        return message(self.verdict.code, why=self.reasons[:1]) if self.reasons else self.verdict
+        """The verdict with its first reason, and how many more there are."""
+        first = message(self.verdict.code, why=self.reasons[:1]) if self.reasons else self.verdict
+        more = len(self.reasons) - 1
+        return message("more_reasons", why=first, count=more) if more > 0 else first
 
     @property
     def _repeated(self) -> bool:
