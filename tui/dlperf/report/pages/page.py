@@ -109,6 +109,8 @@ class Page:
     def _titled_value(self, value: Value) -> Value:
         if isinstance(value, tuple):
             return tuple(map(self._titled, value))
+        if isinstance(value, Message):
+            return self._titled(value)
         if isinstance(value, str) and value in self.data.frameworks:
             return self.data.framework_title(value)
         return value
