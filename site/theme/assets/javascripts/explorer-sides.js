@@ -60,7 +60,7 @@
 
   function head(row, change) {
     const others = state.row.filter(address => dlperf.byAddress.get(address) !== row);
-    const name = of(row, "framework") + ", " + of(row, "chip");
+    const name = [of(row, "framework"), of(row, "chip"), of(row, "precision"), dlperf.batchText(row)].filter(Boolean).join(", ");
     const base = row === (dlperf.baseline() || dlperf.byAddress.get(state.row[0]));
     return element("th", { scope: "col" }, element("a", { href: dlperf.addressOf(row) }, name),
       element("span", { class: "acts" },

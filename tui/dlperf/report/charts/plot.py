@@ -13,7 +13,7 @@ from dlperf.report.charts.axis import Axis, linear, named, tick_text
 from dlperf.report.templating import draw
 from dlperf.results.timeline import Point, thinned
 
-LEFT, RIGHT, TOP, BOTTOM = 46, 10, 24, 40
+LEFT, RIGHT, TOP, BOTTOM = 54, 10, 26, 44
 LEGEND_ROW = 18
 GAP = 8
 """Between two charts of a file."""
@@ -119,7 +119,7 @@ def sheet(plots: Mapping[str, Plot]) -> tuple[str, dict[str, tuple[float, float]
 STYLE = (
     ":root{--ink:#000000de}"
     + "".join(f".series-{number}{{--series:{one.light}}}" for number, one in enumerate(palette()))
-    + "text{fill:var(--ink);font:11.5px system-ui,sans-serif}.axis{font-weight:bold}"
+    + "text{fill:var(--ink);font:13.8px system-ui,sans-serif}.axis{font-weight:bold}"
     ".grid{fill:none;stroke:var(--ink);opacity:.12}.mark{fill:var(--series)}"
     ".line{fill:none;stroke:var(--series);stroke-width:2;stroke-dasharray:var(--dash)}"
     + "".join(f".dash-{number}{{--dash:{dash}}}" for number, dash in enumerate(svg.DASHES))

@@ -79,7 +79,7 @@ def _reasons(page: Page, found: Sequence[Claim]) -> Table:
         for kind, reason in {tuple(part.code for part in reason.chain()): reason for reason in one.reasons}.items():
             kinds.setdefault(kind, []).append(reason)
     by_frequency = sorted(kinds.values(), key=len, reverse=True)
-    heads = (Column(page._("Reason, with one example")), Column(page._("Comparisons")))
+    heads = (Column(page._("Reason, with one example"), words=True), Column(page._("Comparisons")))
     return Table(heads, tuple((page.reason(same[0]), str(len(same))) for same in by_frequency))
 
 
@@ -89,7 +89,7 @@ def _examples(page: Page, found: Sequence[Claim]) -> Table:
     distinct = {tuple(reason.code for reason in one.reasons): one for one in reversed(undecided)}
     chosen = [*distinct.values(), *(one for one in undecided if one not in distinct.values())][:MOST_EXAMPLES]
     columns = [
-        *(Column(page._(name), words=True) for name in ("Comparison", "A", "B")),
+        *(Column(name, words=True) for name in (page._("Comparison"), "A", "B")),
         *map(Column, ("B/A", page._("95 % interval"), "p")),
         Column(page._("Why there is no claim"), words=True),
     ]

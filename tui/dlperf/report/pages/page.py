@@ -125,8 +125,13 @@ class Page:
         return self.link(md.BETWEEN.join(parts), at.configuration_page(row))
 
     def report_link(self, row: ConfigurationResult) -> Link:
-        """Return a link to the report of a result, labelled with the campaign's name."""
-        page = at.report_page(self.data.source(row), row.case)
+        """Return a link to the report of a result, else to the result's own page, labelled with the campaign's name.
+
+        A result that another superseded may have no report.
+        """
+        source = self.data.source(row)
+        reported = (source, row.case) in self.data.reports
+        page = at.report_page(source, row.case) if reported else at.configuration_page(row)
         return self.link(md.unbroken(self.data.source_title(self.language, row.campaign)), page)
 
     def model_links(self, case: str) -> tuple[Link, ...]:
