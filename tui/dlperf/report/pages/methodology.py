@@ -69,7 +69,7 @@ def _precisions(page: Page) -> Table:
     known = [entry for entry in page.data.precisions.values() if entry.id in used]
     kinds = [name for name in Numerics.model_fields if any(getattr(entry.numerics, name) for entry in known)]
     rows = tuple((entry.id.upper(), *(getattr(entry.numerics, kind) or "–" for kind in kinds)) for entry in known)
-    return Table((Column(page._("Precision")), *(Column(page.fact(kind)) for kind in kinds)), rows)
+    return Table(tuple(Column(name, words=True) for name in (page._("Precision"), *map(page.fact, kinds))), rows)
 
 
 def _reasons(page: Page, found: Sequence[Claim]) -> Table:
