@@ -115,3 +115,8 @@ def test_why_a_container_runtime_cannot_be_used_is_its_own_last_word(tmp_path, m
     assert runtime_error(docker) == "Is the docker daemon running?"
     (tmp_path / "docker").write_text("#!/bin/sh\nexit 0\n")
     assert runtime_error(docker) == runtime_error({}) == ""
+
+
+def test_free_space_is_known_though_the_folder_of_trials_was_removed(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(machine, "ROOT", str(tmp_path / ".dlperf"))
+    assert machine.readiness({}, [], [])["disk_free_bytes"] > 0

@@ -88,7 +88,7 @@ def readiness(container: Json, files: List[str], addresses: List[str]) -> Json:
     return {
         "clock": time.time(),
         "lease": lease_owner(),
-        "disk_free_bytes": shutil.disk_usage(ROOT).free,
+        "disk_free_bytes": shutil.disk_usage(ROOT if os.path.isdir(ROOT) else os.path.dirname(ROOT)).free,
         "gpus": vendor.gpus(),
         "never_run_vendor": vendor.name if vendor.never_run else None,
         "nvlinks": vendor.links(),
