@@ -5,10 +5,10 @@
 
 Each runs the real program in a terminal of 120×40. The aims: a first picture of a workspace of 100 campaigns within
 0.35 s, beside `posting` and `harlequin` started the same way (from virtual environments that are made in ``--peers`` if
-they are not there); any key answered within 50 ms on every screen, also on
-the first visit; with 100 000 lines/s written into the log in view, a key answered within 100 ms in 99 of 100 cases,
-memory bounded; 256 trials that change five times a second for less than half a core; idling for less than 0.7 % of
-a core; a log of 2 GB open, and shown at its end, at once. A figure of a machine that does other work means little.
+they are not there); any key answered within 50 ms on every screen, also on the first visit; with 100 000 lines/s
+written into the log in view, a key answered within 50 ms in 99 of 100 cases, memory bounded; 256 trials that change
+five times a second for less than half a core; idling for less than 0.7 % of a core; a log of 2 GB open, and shown at
+its end, at once. A figure of a machine that does other work means little.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Choosing: marks, greyed entries with their reason, presets, filter, the live plan, script, check and start."""
+"""Choosing: marks, greyed entries with their reason, filter, the live plan, script, check and start."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from builder import clock, finished_campaign
 from driving import driving, press, screen_of, shown, until_gone, until_shown
 from textual import events
 
-from dlperf.app.model.choice import PRESETS, Choice, Preset, arguments_of, choice_of, command_line
+from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line
 from dlperf.app.model.options import options_of
 from dlperf.app.model.planned import estimate, plan_lines
 from dlperf.app.presets import save_preset
@@ -24,8 +23,7 @@ from dlperf.executors.base import CheckItem
 from dlperf.messages import quoted
 from dlperf.plan import Selection, expand
 from dlperf.runs.paths import CampaignPaths, Workspace
-from dlperf.runs.records import CampaignRecord
-from dlperf.runs.store import read_campaign, write_campaign
+from dlperf.runs.store import read_campaign
 
 CATALOG = load_catalog()
 MINE = "id: mine\ntitle: Mine\ngpus_per_node: 1\nnodes: [{name: mine, address: localhost}]\n"
@@ -72,19 +70,6 @@ def test_a_batch_size_that_was_asked_for_is_listed_though_the_case_does_not_offe
     assert reasons(choice, "batch_sizes")["1000"] == ""
     picky = Choice({"frameworks": ("paddleclas",), "cases": ("resnet50",), "batch_sizes": ("1000",)})
     assert reasons(picky, "batch_sizes")["1000"] == "no recipe chosen takes it"
-
-
-HARDWARE_OF_REPORTS = ("local", "perf-v100-4nodes", "dlperf-v100", "fleetx-v100")
-
-
-@pytest.mark.parametrize(
-    ("preset", "hardware"),
-    list(zip(PRESETS, HARDWARE_OF_REPORTS, strict=True)),
-    ids=[preset.name for preset in PRESETS],
-)
-def test_a_preset_names_what_the_catalogue_has(preset: Preset, hardware: str):
-    choice = preset.applied(Choice({"hardware": (hardware,)}))
-    assert expand(choice.selection(), CATALOG).configurations
 
 
 def test_a_choice_is_a_selection_and_a_command_line():
@@ -149,55 +134,6 @@ async def test_a_greyed_entry_cannot_be_marked(workspace: Workspace):
         await until_shown(pilot, "✗ computes on gpu")
         await pilot.press("space")
         assert screen_of(pilot, ChooseScreen).choice.values("frameworks") == ()
-
-
-async def test_a_preset_marks_a_whole_report(workspace: Workspace):
-    finished_campaign(workspace, "before")
-    async with driving(workspace) as pilot:
-        await until_shown(pilot, "3 ✓")
-        await pilot.press("2")
-        await until_shown(pilot, "[ ] local")
-        await pilot.press("p")
-        await until_shown(pilot, "quickstart", "ResNet50 V1.5", "PLSC ArcFace", "VGG16", "last campaign", "before")
-        await pilot.press("enter")
-        await until_shown(pilot, "[x] numpy", "[x] lenet5", "configurations: 2", "trials: 6")
-
-
-async def test_a_preset_brings_its_marks_into_view(workspace: Workspace):
-    save_preset(workspace, "mine", "--framework tensorflow")
-    async with driving(workspace, size=(120, 24), start_screen="choose") as pilot:
-        await until_shown(pilot, "[ ] local")
-        assert "] tensorflow" not in shown(pilot)
-        await press(pilot, "p", "enter")
-        await until_shown(pilot, "[x] tensorflow")
-
-
-async def test_the_last_campaign_is_a_preset_though_no_case_was_marked(workspace: Workspace):
-    write_campaign(
-        workspace.campaign("numbers"),
-        CampaignRecord("numbers", "0a1b2c3d", clock(0), "0.1.0", Selection(("local",), ("numpy",)), (), ()),
-    )
-    async with driving(workspace, start_screen="choose") as pilot:
-        await until_shown(pilot, "[ ] local")
-        await press(pilot, "p")
-        await until_shown(pilot, "last campaign")
-        await press(pilot, "end", "enter")
-        await until_shown(pilot, "[x] local", "[x] numpy")
-
-
-async def test_the_last_campaign_is_repeated_exactly_and_its_name_is_not_translated(workspace: Workspace):
-    selection = Selection((), ("numpy",), ("lenet5",))
-    write_campaign(
-        workspace.campaign("running"), CampaignRecord("running", "0a1b2c3d", clock(0), "0.1.0", selection, (), ())
-    )
-    async with driving(workspace, language="zh", start_screen="choose") as pilot:
-        await until_shown(pilot, "[ ] local")
-        await press(pilot, "space")
-        await until_shown(pilot, "[x] local")
-        await press(pilot, "p", "end")
-        await until_shown(pilot, "running")
-        await press(pilot, "enter")
-        await until_shown(pilot, "[ ] local", "[x] numpy")
 
 
 def test_own_machines_come_first_and_those_of_reports_last(tmp_path: Path):
@@ -328,34 +264,6 @@ def test_the_first_picture_needs_neither_pydantic_nor_typer_nor_yaml(workspace: 
     assert done.stdout.strip() == "[]"
 
 
-async def test_a_preset_that_the_user_saved_comes_first_and_marks_the_same_again(workspace: Workspace):
-    choice = choice_of(Selection(("local",), ("numpy",), ("lenet5",), batch_sizes=(64,), protocol="quick", repeats=2))
-    async with driving(workspace, start_screen="choose") as pilot:
-        await until_shown(pilot, "[ ] local")
-        screen = screen_of(pilot, ChooseScreen)
-        assert screen.check_action("save_preset", ()) is None
-        screen.choose(choice)
-        await press(pilot, "P", *"mine", "enter", "X")
-        await until_shown(pilot, "Mark something above")
-        await press(pilot, "p")
-        await until_shown(pilot, "mine", "--hardware local --framework numpy", "quickstart")
-        await press(pilot, "enter")
-        await until_shown(pilot, "configurations: 1", "repeats 2", "protocol quick")
-        assert screen.choice.selection() == choice.selection()
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"mine": "--color red"}', '{"mine": "--hardware"}', '{"mine": 1}'])
-async def test_damaged_presets_are_named_and_not_overwritten(workspace: Workspace, text: str):
-    workspace.presets.write_text(text)
-    async with driving(workspace, start_screen="choose") as pilot:
-        await until_shown(pilot, "[ ] local")
-        await press(pilot, "space", "P", *"mine", "enter")
-        await until_shown(pilot, "delete")  # the last words of the message, whose lines end where its path lets them
-        await press(pilot, "p")
-        await until_shown(pilot, "quickstart")
-    assert workspace.presets.read_text() == text
-
-
 async def test_name_and_protocol_of_a_campaign_are_set_before_it_starts(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ):
@@ -371,16 +279,6 @@ async def test_name_and_protocol_of_a_campaign_are_set_before_it_starts(
         assert pilot.app.settings.choice.name == ""
     record = read_campaign(workspace.campaign("first"))
     assert {item.protocol.id for item in record.configurations} == {"dlperf"}
-
-
-async def test_where_nothing_is_marked_the_presets_are_offered(workspace: Workspace):
-    save_preset(workspace, "mine", "--hardware local --framework numpy --batch-size 64")
-    async with driving(workspace, start_screen="choose") as pilot:
-        await until_shown(pilot, "[ ] local", "mine", "ResNet50 V1.5")
-        await press(pilot, "shift+tab", "enter")
-        await until_shown(pilot, "[x] local", "configurations: 1")
-        await press(pilot, "X")
-        await until_shown(pilot, "ResNet50 V1.5")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import fields, replace
 from io import BytesIO
@@ -14,10 +15,13 @@ from site_rows import measured
 from site_sample import pages, sample
 
 from dlperf.measure.findings import note
+from dlperf.messages import ENGLISH
 from dlperf.plan import PlannedAccelerator
 from dlperf.report import locations as at
 from dlperf.report.build import tables
+from dlperf.report.data import SiteData
 from dlperf.report.downloads import SiteRow, audit_columns, site_rows
+from dlperf.report.pages.explorer import explorer_data
 from dlperf.results.audit import AuditRow
 from dlperf.results.columns import DATA_SCHEMA, flat_columns, parquet
 from dlperf.results.model import TrialResult
@@ -64,6 +68,13 @@ def test_history_and_audit_offer_their_tables_as_data() -> None:
     assert told[at.AUDIT]["published"] == ["393.561", "1438.518"]
     for page in (at.HISTORY, at.AUDIT):
         assert f"{at.page_data(page, 'csv').removeprefix('data/')}" in pages(data)[page]
+
+
+def test_one_gpu_has_no_efficiency_among_the_figures_of_the_charts() -> None:
+    rows = (measured("alpha", 1, efficiency=1.0), measured("alpha", 8, efficiency=0.9375))
+    figures = json.loads(explorer_data(ENGLISH, SiteData(rows)).partition("= ")[2].rstrip().rstrip(";"))
+    place = figures["columns"].index("efficiency")
+    assert {row[place] for row in figures["rows"]} == {None, 0.9375}
 
 
 def test_the_share_of_the_roofline_is_among_the_data() -> None:

@@ -14,6 +14,7 @@ from site_sample import make_workspace, pages, sample
 from claimable import claimable
 from dlperf.catalog.hardware import SlurmOptions
 from dlperf.catalog.load import load_catalog
+from dlperf.measure.findings import warning
 from dlperf.messages import CHINESE, ENGLISH, message
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
@@ -23,6 +24,9 @@ from dlperf.report.machine import Probed
 from dlperf.report.pages.configurations import configurations_index
 from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.home import home
+from dlperf.report.pages.methodology import methodology
+from dlperf.report.pages.report import report
+from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedFigure
 
 
@@ -265,6 +269,39 @@ def test_the_home_page_names_the_frameworks_whose_losses_differ_as_readers_know_
     ]
     text = Document(home(ENGLISH, replace(sample(), results=tuple(learned)))).text
     assert "different loss at step 100: 2 with Alpha, 3 with Beta" in text
+
+
+def refused(*rows: ConfigurationResult) -> list[list[str]]:
+    """Reasons against claims about these rows, with the number of comparisons, as Methodology lists them."""
+    page = methodology(ENGLISH, SiteData(rows))
+    return rows_of(page.partition("Reason, with one example")[2].partition("</table>")[0])
+
+
+def test_methodology_counts_a_reason_once_a_comparison_and_caveats_by_kind() -> None:
+    pair = [claimable(measured(name), turn=turn) for turn, name in enumerate(("alpha", "beta"))]
+    fault, lost = (warning("stem_not_trained"),), (warning("telemetry_lost", rows=3),)
+    equal, unequal = (
+        refused(*(replace(row, findings=found) for row, found in zip(pair, both, strict=True)))
+        for both in ((fault, fault), (fault, lost))
+    )
+    assert [number for *_, number in equal] == ["1"]
+    assert [number for *_, number in unequal] == ["1", "1"]
+
+
+def test_methodology_says_what_the_precisions_of_the_results_stand_for() -> None:
+    catalog = load_catalog(None)
+    data = SiteData((measured("alpha", precision="bf16-pure"),), precisions=catalog.precisions)
+    table = methodology(ENGLISH, data).partition("{ #precisions }")[2].partition("</table>")[0]
+    assert rows_of(table)[-1] == ["BF16-PURE", *5 * ["bf16"]]
+
+
+def test_a_report_of_no_training_says_what_its_case_measures() -> None:
+    case = load_catalog(None).cases["node-health"]
+    rows = (measured("alpha", case="node-health"),)
+    data = SiteData(rows, cases={"node-health": case})
+    text = Document(report(ENGLISH, data, "measured/dlperf-v1", "node-health", rows)).text
+    assert "no training." in text
+    assert "Training throughput of none" not in text
 
 
 def test_the_audit_says_how_our_own_results_were_checked() -> None:

@@ -86,6 +86,13 @@ def test_how_gradients_are_exchanged_matters_on_several_gpus_only() -> None:
     assert codes(replace(low, gpus=2), replace(high, gpus=2)) == ["numerics_differ"]
 
 
+def test_the_brief_verdict_has_the_first_reason_and_the_number_of_others() -> None:
+    few = claim(replace(LOW, trials=LOW.trials[:3]), replace(HIGH, trials=HIGH.trials[:3], precision="bf16-pure"))
+    assert [reason.code for reason in few.reasons] == ["few_trials_each", "numerics_differ"]
+    assert str(few.brief) == "no claim: 3 trials each are too few to tell (and 1 more)"
+    assert claim(LOW, HIGH).brief == claim(LOW, HIGH).verdict
+
+
 def test_what_is_missing_is_said_in_both_languages() -> None:
     found = claim(*MISSING["few_trials_each"])
     assert str(found.verdict) == "no claim: 3 trials each are too few to tell"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from handmade_trials import PROTOCOL, START, own_log, planned, write_trial
 
 from dlperf.plan import TrialKey
-from dlperf.results.model import TrialResult
+from dlperf.results.model import ConfigurationResult, Status, TrialResult
+from dlperf.results.provenance import row_conditions
 from dlperf.results.trial import measure_trial
 from dlperf.runs.archive import keep_sent, sha256_of
 from dlperf.runs.paths import TrialPaths
@@ -99,3 +101,16 @@ def test_a_window_shorter_than_its_protocol_demands_is_a_finding_with_its_second
     files = {"n0/out.log": own_log(20.0), "n0/telemetry.csv": telemetry(["0"] * 45)}
     assert measured(TrialPaths(tmp_path / "long"), files, seconds=45).findings == ()
     assert measured(TrialPaths(tmp_path / "without"), files).findings == ()
+
+
+@pytest.mark.parametrize(("gpus", "stated"), [(1, False), (2, True)])
+def test_how_gradients_are_reduced_is_stated_on_several_gpus_only(gpus: int, stated: bool):
+    row = ConfigurationResult(
+        *("box", "jax", "resnet50", "bf16", 256, 1, gpus),
+        campaign="c",
+        unit="images/s",
+        status=Status("measured"),
+        numerics={"weights": "fp32", "reduction": "bf16"},
+    )
+    assert row_conditions(row)["numerics.weights"] == "fp32"
+    assert ("numerics.reduction" in row_conditions(row)) == stated

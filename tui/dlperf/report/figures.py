@@ -214,8 +214,12 @@ def conditions_text(language: Language, result: ConfigurationResult, stated: Sta
 
 def settings_of(language: Language, result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> list[str]:
     """Return the batch size and the values of further axes, as ``batch 2`` and ``sequence length 8,192``."""
-    batch = [] if result.batch_size is None else [language.gettext("batch {size}", size=f"{result.batch_size:,}")]
-    return [*batch, *filter(None, [varying_axes(language, result, stated)])]
+    return [*filter(None, [batch_words(language, result), varying_axes(language, result, stated)])]
+
+
+def batch_words(language: Language, result: ConfigurationResult) -> str:
+    """Return the batch size, as ``batch 2``; empty where it is not known."""
+    return "" if result.batch_size is None else language.gettext("batch {size}", size=f"{result.batch_size:,}")
 
 
 def settings_key(result: ConfigurationResult) -> tuple[object, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby
@@ -25,7 +25,7 @@ from dlperf.measure.significance import (
 from dlperf.messages import Message, message
 from dlperf.results.model import ConfigurationResult, TrialResult
 from dlperf.results.names import facts_of_name
-from dlperf.results.provenance import LIBRARIES
+from dlperf.results.provenance import LIBRARIES, used_numerics
 
 MOST_IN_ROW = 2
 """Trials of one side after each other in interleaved trials: ABAB and ABBA are, AAABBB is not."""
@@ -196,11 +196,6 @@ def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
         yield message("numerics_differ", names=", ".join(unlike))
     elif not left or left != right:
         yield message("numerics_unknown")
-
-
-def used_numerics(numerics: Mapping[str, str], gpus: int) -> dict[str, str]:
-    """Return the numerics that a run on so many GPUs used: one GPU reduces no gradients."""
-    return {name: kind for name, kind in numerics.items() if gpus > 1 or name != "reduction"}
 
 
 def _unequal_losses(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:

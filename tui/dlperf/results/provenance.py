@@ -99,9 +99,15 @@ def _facts(node: NodeFacts) -> Iterator[tuple[str, str]]:
         yield f"modules.{name[:LONGEST]}", str(version)[:LONGEST]
 
 
+def used_numerics(numerics: Mapping[str, str], gpus: int) -> dict[str, str]:
+    """Return the numerics that a run on so many GPUs used: one GPU reduces no gradients."""
+    return {name: kind for name, kind in numerics.items() if gpus > 1 or name != "reduction"}
+
+
 def row_conditions(row: ConfigurationResult, planned: PlannedConfiguration | None = None) -> dict[str, str]:
     """Return what a result states of its protocol, numerics, options, facts and trials, by dotted name."""
-    stated: dict[str, Any] = {"protocol": row.protocol, "numerics": row.numerics}
+    numerics = used_numerics(row.numerics, row.gpus_total)
+    stated: dict[str, Any] = {"protocol": row.protocol, "numerics": numerics}
     if planned:
         stated["protocol"] = {name: getattr(planned.protocol, name) for name in ("estimator", "aggregate")}
         launch = planned.launch

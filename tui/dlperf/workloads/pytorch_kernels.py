@@ -56,7 +56,7 @@ def _maximum_and_offset(images):
 
 @torch.library.custom_op("dlperf::max_pool_gradient", mutates_args=())
 def _input_gradient(grad_output: torch.Tensor, chosen: torch.Tensor, height: int, width: int) -> torch.Tensor:
-    """Gradient of the images. A compiled step calls it as a whole: Inductor lays out what a bare kernel reads anew."""
+    """Gradient of the images, channels last. The compiler calls it as one operation, at the layout it is given."""
     grad_output, chosen = (part.contiguous(memory_format=torch.channels_last) for part in (grad_output, chosen))
     grad_input = _empty_images(grad_output, chosen, height, width)
     count, channels, out_height, out_width = grad_output.shape

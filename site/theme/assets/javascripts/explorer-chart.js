@@ -19,9 +19,9 @@
 
   function titles(rows) {
     const varies = name => new Set(rows.map(row => dlperf.valueOf(row, name))).size > 1;
-    const further = [varies("batch_size") && dlperf.batchText].filter(Boolean);
-    return row => [of(row, "framework"), [of(row, "chip"), of(row, "precision"), dlperf.gpusText(dlperf.gpusOf(row)),
-      ...further.map(read => read(row))].filter(Boolean).join(" · ")];
+    const batch = varies("batch_size") ? dlperf.batchText : () => "";
+    return row => [of(row, "framework"), [of(row, "chip"), of(row, "precision"), dlperf.gpusText(dlperf.gpusOf(row)), batch(row)]
+      .filter(Boolean).join(" · ")];
   }
 
   function panelOf(rows, metric) {

@@ -14,7 +14,7 @@
 
   /* The side-by-side table of the selected rows, with its sections. */
   function sidesMarkdown(rows) {
-    const head = ["", ...rows.map(row => [of(row, "framework"), of(row, "chip"), of(row, "precision")].join(", "))];
+    const head = ["", ...rows.map(dlperf.titleOfSide)];
     const body = dlperf.sidesTable(rows).flatMap(([section, lines]) => [line([data.words[section], ...rows.map(() => "")]),
       ...lines.map(([name, texts]) => line([name, ...texts]))]);
     return [line(head), "|" + "---|".repeat(head.length), ...body, "", ...rows.map(row => "- " + fullAddress(row)), "", location.href].join("\n") + "\n";

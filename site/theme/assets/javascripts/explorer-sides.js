@@ -58,9 +58,11 @@
     return ratio === null ? "" : ratio.toFixed(2) + "×";
   }
 
+  const titleOfSide = row => [of(row, "framework"), of(row, "chip"), of(row, "precision"), dlperf.batchText(row)].filter(Boolean).join(", ");
+
   function head(row, change) {
     const others = state.row.filter(address => dlperf.byAddress.get(address) !== row);
-    const name = [of(row, "framework"), of(row, "chip"), of(row, "precision"), dlperf.batchText(row)].filter(Boolean).join(", ");
+    const name = titleOfSide(row);
     const base = row === (dlperf.baseline() || dlperf.byAddress.get(state.row[0]));
     return element("th", { scope: "col" }, element("a", { href: dlperf.addressOf(row) }, name),
       element("span", { class: "acts" },
@@ -88,5 +90,5 @@
     ];
   }
 
-  Object.assign(dlperf, { loadConditions: load, drawSides: draw, sidesTable: table });
+  Object.assign(dlperf, { loadConditions: load, drawSides: draw, sidesTable: table, titleOfSide });
 })();

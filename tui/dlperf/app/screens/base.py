@@ -60,7 +60,7 @@ class PlaceScreen(Screen[None]):
     about: ClassVar[str] = ""
     """What the screen is for, for the help."""
     read_seconds: ClassVar[float] = 2.0
-    """How often files are checked for changes."""
+    """Seconds between two checks of the files."""
     kept: ClassVar[tuple[str, ...]] = ()
     """Names of what ``remember`` returns besides the cursors."""
     AUTO_FOCUS = ""

@@ -92,7 +92,8 @@ class LogActions(PlaceScreen):
         for view in views[len(others) :]:
             view.remove()
         new = [LogView(classes="side-log") for _log in others[len(views) :]]
-        if new and isinstance(first.parent, Widget):
+        if new:
+            assert isinstance(first.parent, Widget)
             first.parent.mount(*new, after=views[-1] if views else first)
         self._views = [first, *views[: len(others)], *new]
         for view, (path, title) in zip([*views, *new], others, strict=False):

@@ -36,8 +36,8 @@ class ResultsScreen(SortedTableScreen):
     place = "results"
     about = N_(
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
-        "(max - min) / median. Claims of faster need equal numerics, the same GPUs, at least {trials} interleaved "
-        "trials each and p ≤ {p}."
+        "(max - min) / median. Faster is claimed only with equal numerics, on the same GPUs, with at least {trials} "
+        "interleaved trials each and p ≤ {p}."
     )
     kept = ("view", "_all")
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("results")

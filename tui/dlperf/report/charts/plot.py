@@ -129,4 +129,4 @@ STYLE = (
     + "".join(f".series-{number}{{--series:{one.dark}}}" for number, one in enumerate(palette()))
     + ".measured{fill:#2dc79a}.outlier{stroke:#ff9248}}"
 )
-"""As in ``dlperf.css``, which does not apply to pictures in separate files."""
+"""As in ``dlperf.css``, which does not apply to pictures in separate files: text of 11 px at 0.8 of the size."""

@@ -142,7 +142,7 @@ def _measured(page: Page, row: ConfigurationResult) -> list[tuple[tuple[str, str
     return [
         ((_section(name), _title(page, name)), _fact_text(page, entry, name, value))
         for name, value in stated.items()
-        if name != "protocol" and not (name == "numerics.reduction" and row.gpus_total == 1)
+        if name != "protocol"
     ]
 
 

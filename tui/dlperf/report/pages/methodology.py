@@ -30,6 +30,7 @@ def methodology(language: Language, data: SiteData) -> str:
     measured = [row for row in data.ordered if data.kind(row.campaign) == "measured" and row.value is not None]
     own = [rows for (source, _), rows in data.reports.items() if data.kind(source) == "measured"]
     found = [answer.claim for rows in own for answer in answers(rows) if answer.claim is not None]
+    undecided = [one for one in found if not one.improves]
     return page.render(
         "methodology.md.j2",
         **protocol_views(page),
@@ -46,10 +47,10 @@ def methodology(language: Language, data: SiteData) -> str:
         between=figures.percent(machine_variation(measured), 2),
         compared=len(found),
         claimed=sum(one.verdict.code in claims.DECIDED for one in found),
-        undecided=sum(not one.improves for one in found),
+        undecided=len(undecided),
         precisions=_precisions(page),
         reasons=_reasons(page, found),
-        examples=_examples(page, found),
+        examples=_examples(page, undecided),
     )
 
 
@@ -83,9 +84,8 @@ def _reasons(page: Page, found: Sequence[Claim]) -> Table:
     return Table(heads, tuple((page.reason(same[0]), str(len(same))) for same in by_frequency))
 
 
-def _examples(page: Page, found: Sequence[Claim]) -> Table:
+def _examples(page: Page, undecided: Sequence[Claim]) -> Table:
     """Return comparisons that are refused, or whose test finds no difference, those with other reasons first."""
-    undecided = [one for one in found if not one.improves]
     distinct = {tuple(reason.code for reason in one.reasons): one for one in reversed(undecided)}
     chosen = [*distinct.values(), *(one for one in undecided if one not in distinct.values())][:MOST_EXAMPLES]
     columns = [

@@ -104,5 +104,6 @@ def _per_gpu(row: ConfigurationResult) -> float:
 
 
 def _conditions(page: Page, row: ConfigurationResult) -> str:
-    batch = "" if row.batch_size is None else page._("batch {size}", size=f"{row.batch_size:,}")
-    return " · ".join(filter(None, (figures.precision_text(row), batch, figures.gpus_text(page.language, row))))
+    language = page.language
+    words = figures.precision_text(row), figures.batch_words(language, row), figures.gpus_text(language, row)
+    return " · ".join(filter(None, words))

@@ -13,8 +13,8 @@ from dlperf.report.data import distinct, grouped
 from dlperf.report.machine import Probed, localize_facts, machine_facts
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Column, Link, Listed, Table
-from dlperf.results.claims import used_numerics
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.provenance import used_numerics
 
 Results = Sequence[ConfigurationResult]
 DECLARED = ("data", "loader")

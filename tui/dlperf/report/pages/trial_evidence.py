@@ -66,9 +66,9 @@ def trial_charts(page: Page, row: ConfigurationResult, shapes: Shapes) -> list[P
             f"{page.data_file(at.pictures(row))}#{name}",
             f"{width:g}",
             f"{height:g}",
-            page._("Speed by step, {unit}; the axis fits the values", unit=row.unit)
+            page._("Speed by step, {unit}; y axis scaled to the data", unit=row.unit)
             if name == SPEED
-            else page._("{metric}, by second; the axis fits the values", metric=page._(METRIC_TITLES[name])),
+            else page._("{metric}, by second; y axis scaled to the data", metric=page._(METRIC_TITLES[name])),
             _data(page, row, name),
         )
         for name, (width, height) in shapes.items()
