@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,7 +122,8 @@ async def _start_agent(channel: AgentChannel) -> None:
             case bootstrap.READY:
                 return
             case bootstrap.SEND:
-                await channel.process.write(supervisor_archive())
+                with suppress(OSError):  # a machine that takes no more of it says why in its next line
+                    await channel.process.write(supervisor_archive())
             case bootstrap.NO_PYTHON:
                 raise RefusedError(message("no_python"))
             case bootstrap.NO_HOME:
