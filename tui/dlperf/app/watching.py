@@ -49,6 +49,9 @@ class WatchedCampaign:
         self._results: dict[TrialKey, TrialResult | None] = {}
         self._unread: dict[TrialKey, float] = {}
         """When results were written that could not be read."""
+        self._silences: dict[TrialKey, Silences] = {}
+        self._silences_second = 0
+        """When these were found out; ages are shown in whole seconds."""
         self._progress_stamp = 0
         self.progress: Progress | None = None
         self.engine_pid: int | None = None
@@ -119,9 +122,15 @@ class WatchedCampaign:
 
     def silences(self, key: TrialKey, now: float) -> Silences:
         """Return since when a running trial's nodes, and its logs, have sent nothing, where that is long."""
-        trial = self.status.trials[key]
-        if trial.state is not State.RUNNING or self.engine_pid is None:
+        if self.status.trials[key].state is not State.RUNNING or self.engine_pid is None:
             return Silences()
+        if self._silences_second != int(now):
+            self._silences_second, self._silences = int(now), {}
+        if key not in self._silences:
+            self._silences[key] = self._find_silences(key, now)
+        return self._silences[key]
+
+    def _find_silences(self, key: TrialKey, now: float) -> Silences:
         nodes, logs = {}, []
         for node in self.nodes(key):
             log = max(map(modified, (*node.logs(), node.log)))

@@ -64,8 +64,9 @@ class DeviceTable(RowTable):
     def _show(self, key: TrialKey, devices: Sequence[Device]) -> None:
         if key != self._trial:
             return
-        self.devices = devices
+        changed, self.devices = devices != self.devices, devices
         rows = device_rows(devices, self._silent, room=self.size.height - 1)
         self.set_class(not rows, "-nothing")
         self.show_rows(list(rows), lambda key: rows.get(key, Row(())))
-        self.post_message(self.Changed())
+        if changed:
+            self.post_message(self.Changed())
