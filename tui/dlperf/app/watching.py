@@ -50,8 +50,7 @@ class WatchedCampaign:
         self._unread: dict[TrialKey, float] = {}
         """When results were written that could not be read."""
         self._silences: dict[TrialKey, Silences] = {}
-        self._silences_second = 0
-        """When these were found out; ages are shown in whole seconds."""
+        """Found out since the engine was looked for."""
         self._progress_stamp = 0
         self.progress: Progress | None = None
         self.engine_pid: int | None = None
@@ -77,7 +76,9 @@ class WatchedCampaign:
         return self._read_progress() or self.status is not before
 
     def refresh_engine(self) -> bool:
+        """Look for the engine, and for silent nodes when they are asked for next; return whether the engine changed."""
         before, self.engine_pid = self.engine_pid, engine_pid(self.paths)
+        self._silences.clear()
         return before != self.engine_pid
 
     def _read_progress(self) -> bool:
@@ -124,8 +125,6 @@ class WatchedCampaign:
         """Return since when a running trial's nodes, and its logs, have sent nothing, where that is long."""
         if self.status.trials[key].state is not State.RUNNING or self.engine_pid is None:
             return Silences()
-        if self._silences_second != int(now):
-            self._silences_second, self._silences = int(now), {}
         if key not in self._silences:
             self._silences[key] = self._find_silences(key, now)
         return self._silences[key]
