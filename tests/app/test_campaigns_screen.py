@@ -12,14 +12,18 @@ from builder import (
     clock,
     engine_of,
     finished_campaign,
+    large_campaign,
     planned,
     running_campaign,
 )
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 
 from dlperf.app.model.campaigns_table import about_campaign
+from dlperf.app.screens.campaigns import MOST_IN_WORDS
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.terminal import notification
+from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.widgets.status_line import StatusLine
 from dlperf.errors import RequestError
 from dlperf.plan import Selection
 from dlperf.results.model import TrialResult
@@ -71,6 +75,15 @@ async def test_a_tall_window_previews_the_results_of_the_selected_campaign(works
         for day in range(6, 15):
             finished_campaign(workspace, f"still-older-{day}", day=day)
         await until_gone(pilot, "Results of older")
+
+
+async def test_a_preview_of_many_results_has_only_those_in_words_that_a_window_can_show(workspace: Workspace):
+    large_campaign(workspace, MOST_IN_WORDS + 1, repeats=1, running=0)
+    async with driving(workspace, size=(120, 40)) as pilot:
+        await until_shown(pilot, "Results of large")
+        words = str(pilot.app.screen.query_one("#preview-text", StatusLine).content)
+        assert words.count("figure: ") == MOST_IN_WORDS
+        assert len(pilot.app.screen.query_one("#preview-rows", RowTable).keys) == MOST_IN_WORDS + 1
 
 
 def test_a_number_of_gpus_is_not_shown_bare():

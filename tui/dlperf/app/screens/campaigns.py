@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -31,11 +31,13 @@ from dlperf.view.campaigns import CampaignSummary, Standing
 from dlperf.view.text import printable
 
 if TYPE_CHECKING:
-    from dlperf.results.model import ConfigurationResult
+    from dlperf.app.model.results_table import ResultsView
 
 
 MAX_WITH_PREVIEW = 8
 """Campaigns that leave room for the results of one in a window of few rows."""
+MOST_IN_WORDS = 50
+"""Results of a campaign below the table of all of them: more than fit into a window."""
 
 
 class CampaignsScreen(SortedTableScreen):
@@ -91,6 +93,7 @@ class CampaignsScreen(SortedTableScreen):
 
     @work(thread=True, exclusive=True, group="preview")
     def _read_results(self, name: str) -> None:
+        from dlperf.app.model.results_table import ResultsView, about_result
         from dlperf.results.load import load_campaign
         from dlperf.results.logs import log_reader
 
@@ -98,19 +101,17 @@ class CampaignsScreen(SortedTableScreen):
             _, rows = load_campaign(self.workspace.campaign(name), partial(log_reader, self.workspace))
         except DlperfError:  # which the line above the preview says
             rows = []
-        self.call_later(self._show_results, name, rows)
+        text = "\n\n".join("\n".join(about_result(row)) for row in rows[:MOST_IN_WORDS])
+        view = ResultsView(rows=tuple(replace(row, campaign="") for row in rows))
+        self.call_later(self._show_results, name, view, text)
 
-    def _show_results(self, name: str, rows: Sequence[ConfigurationResult]) -> None:
-        from dlperf.app.model.results_table import ResultsView, about_result
-
+    def _show_results(self, name: str, view: ResultsView, text: str) -> None:
         if name == self.table.selected:
             set_titles(self.preview, Content(_("Results of {name}", name=printable(name))))
-            view = ResultsView(rows=tuple(replace(row, campaign="") for row in rows))
             table = self.query_one("#preview-rows", RowTable)
             table.show_columns(view.columns())
             table.show_items(view)
             table.forget_widths()
-            text = "\n\n".join("\n".join(about_result(row)) for row in rows)
             self.query_one("#preview-text", StatusLine).update(text)
 
     def show_view(self, view: CampaignsView) -> None:
