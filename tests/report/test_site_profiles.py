@@ -8,6 +8,7 @@ from html_text import Document
 from site_rows import measured
 from site_sample import sample
 
+from dlperf.measure.findings import warning
 from dlperf.messages import CHINESE, ENGLISH, Language
 from dlperf.report import locations as at
 from dlperf.report.data import SiteData
@@ -43,6 +44,13 @@ def test_a_result_links_to_the_campaign_that_profiled_its_configuration():
 def test_a_result_with_a_profile_of_its_own_links_to_no_other():
     assert "alpha-profile" not in page_of(SHOWN, data_with(SHOWN, PROFILED))
     assert "five-trials" not in Document(page_of(PROFILED, data_with(PROFILED))).text.replace("five-trials/", "")
+
+
+def test_a_profile_of_a_faulty_program_is_none_of_the_corrected_one():
+    faulty = replace(PROFILED, findings=(warning("stem_not_trained"),))
+    data = replace(data_with(faulty), results=(SHOWN, faulty))
+    assert "alpha-profile" not in page_of(SHOWN, data)
+    assert "alpha-profile" in page_of(replace(SHOWN, findings=faulty.findings), data)
 
 
 def test_a_report_links_to_the_profiles_of_its_results():

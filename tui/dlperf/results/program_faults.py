@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from dlperf.measure.findings import Finding, warning
+from dlperf.results.model import ConfigurationResult
 
 
 @dataclass(frozen=True)
@@ -35,3 +36,8 @@ def findings_of_programs(programs: Mapping[str, str], command: Sequence[str]) ->
         for fault in known_faults()
         if programs.get(fault.file) in fault.sha256 and set(fault.command) <= set(command)
     )
+
+
+def faults_of_programs(row: ConfigurationResult) -> set[str]:
+    """Return the codes of the known faults of the programs that a result was measured with."""
+    return {finding.code for finding in row.findings} & {fault.code for fault in known_faults()}

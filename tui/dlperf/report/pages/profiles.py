@@ -12,6 +12,7 @@ from dlperf.report.pages.page import Page
 from dlperf.report.views import Bar, Column, Figure, Link, filled
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.profiles import Profile
+from dlperf.results.program_faults import faults_of_programs
 
 OfferedProfile = tuple[Profile, Download | None]
 """A profile, and its trace on the site."""
@@ -70,12 +71,16 @@ def profile_links(page: Page, results: Sequence[ConfigurationResult]) -> list[Li
 
 
 def _profiled(page: Page, row: ConfigurationResult) -> ConfigurationResult | None:
-    """Return the result that has the profile of a configuration: the row itself, or the newest of its equals."""
+    """Return the result that has the profile of a configuration: the row itself, or the newest of its equals.
+
+    One whose program had a fault that the row's program did not have is none of these.
+    """
     data = page.data
     if (row.campaign, row.configuration) in data.profiled:
         return row
     equals = data.of_profile.get((data.kind(row.campaign), row.configuration, row.unit), ())
-    return max(equals, key=lambda other: data.created(other.campaign), default=None)
+    alike = (other for other in equals if faults_of_programs(other) <= faults_of_programs(row))
+    return max(alike, key=lambda other: data.created(other.campaign), default=None)
 
 
 def _facts(page: Page, profile: Profile, trace: Download | None) -> list[tuple[str, str | Link]]:
