@@ -39,7 +39,7 @@ PAGES = {
     "home": "index.html",
     "Compare": "results/explorer.html",
     "report": "results/reports/measured/dlperf-2/resnet50.html",
-    "configuration": "results/configurations/h200-resnet50-bf16-5/h200-1x_jax_resnet50.html",
+    "configuration": "results/configurations/h200-resnet50-bf16-corrected-5/h200-1x_jax_resnet50.html",
 }
 TABLES = {
     "measured report": "results/reports/measured/dlperf/resnet50.html",
