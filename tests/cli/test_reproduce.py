@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dlperf.catalog.axes import Configuration
+from dlperf.catalog.axes import Configuration, field_values
 from dlperf.errors import RequestError
 from dlperf.results.claims import claim
 from dlperf.results.model import ConfigurationResult, TrialResult
@@ -36,7 +36,7 @@ def row(*values: float, campaign: str = "first") -> ConfigurationResult:
     trials = tuple(TrialResult(number, "succeeded", value=value) for number, value in enumerate(values, 1))
     middle = sorted(values)[len(values) // 2]
     return ConfigurationResult(
-        **vars(point),
+        **field_values(point),
         campaign=campaign,
         unit="images/s",
         value=middle,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from claimable import CONDITIONS, claimable
-from dlperf.catalog.axes import Configuration
+from dlperf.catalog.axes import Configuration, field_values
 from dlperf.errors import RequestError
 from dlperf.results.baselines import Baseline, baseline_of, judge
 from dlperf.results.claims import claim
@@ -19,7 +19,7 @@ POINT = Configuration("box", "numpy", "lenet5", "fp32", 32, 1, 1)
 
 def row(*values: float, campaign: str = "a", gpu: str = "GPU-1", **fields: object) -> ConfigurationResult:
     known = {"unit": "images/s", "configuration": POINT.id, "status": Status("measured"), **fields}
-    found = claimable(ConfigurationResult(**vars(POINT), campaign=campaign, **known), *values)
+    found = claimable(ConfigurationResult(**field_values(POINT), campaign=campaign, **known), *values)
     conditions = CONDITIONS | {"gpu.uuid": gpu}
     return replace(found, trials=tuple(replace(trial, conditions=conditions) for trial in found.trials))
 

@@ -12,7 +12,7 @@ import pytest
 from handmade_trials import PROTOCOL, own_log, planned, workspace_in, write_planned, write_trial
 from test_damaged_records import HOLE, HOSTILE, holes
 
-from dlperf.catalog.axes import profiled_configuration
+from dlperf.catalog.axes import field_values, profiled_configuration
 from dlperf.messages import ENGLISH
 from dlperf.plan import TrialKey
 from dlperf.report import locations as at
@@ -82,7 +82,7 @@ def trial_of(campaign: CampaignPaths) -> TrialPaths:
 def test_a_trial_is_measured_and_shown_whatever_is_in_a_record(campaign, name, document):
     paths = trial_of(campaign)
     row = ConfigurationResult(
-        **vars(planned(1).configuration), campaign="a", unit="images/s", status=Status("measured")
+        **field_values(planned(1).configuration), campaign="a", unit="images/s", status=Status("measured")
     )
     for text in damaged(document):
         write_trial(paths, {f"n0/{name}": text})

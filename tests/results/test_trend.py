@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from claimable import claimable
-from dlperf.catalog.axes import Configuration
+from dlperf.catalog.axes import Configuration, field_values
 from dlperf.results.model import ConfigurationResult, Status
 from dlperf.results.trend import history_of, judge_history
 
@@ -16,7 +16,9 @@ POINT = Configuration("box", "numpy", "lenet5", "fp32", 32, 1, 1)
 
 def row(number: int, value: float, **fields: object) -> ConfigurationResult:
     known = {"unit": "images/s", "configuration": POINT.id, "status": Status("measured"), "value": value, **fields}
-    found = replace(claimable(ConfigurationResult(**vars(POINT), campaign=f"c{number}", **known), value), value=value)
+    found = replace(
+        claimable(ConfigurationResult(**field_values(POINT), campaign=f"c{number}", **known), value), value=value
+    )
     started = f"2026-01-{number + 1:02}T00:00:00Z"
     return replace(found, trials=tuple(replace(trial, started=started) for trial in found.trials))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dlperf.catalog.model import When
@@ -28,7 +28,7 @@ def parse_scale(text: str) -> tuple[int, int]:
     return int(match[1] or 1), int(match[2])
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Configuration:
     """A point of the matrix of axes."""
 
@@ -56,6 +56,11 @@ class Configuration:
         """Unique and safe as a folder name, because catalogue ids contain no underscore."""
         parts = (self.hardware, self.framework, self.case, self.precision, f"bs{self.batch_size}", self.scale)
         return "_".join((*parts, *map(axis_slug, self.axes)))
+
+
+def field_values(record: Any) -> dict[str, Any]:
+    """Return the values of a data class by field, also of one with slots, for which there is no ``vars``."""
+    return {item.name: getattr(record, item.name) for item in fields(record)}
 
 
 def profiled_configuration(configuration: Configuration) -> Configuration:

@@ -66,7 +66,7 @@ class Price:
         return f"{self.amount:g} {self.currency}/GPU-hour ({self.source}, {self.date})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Preparation:
     """What a shell does on a node before a program starts."""
 
@@ -85,7 +85,7 @@ class Preparation:
         return replace(self, prologue=tuple(map(change, self.prologue)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Node:
     """A machine, or a part of one, that runs a trial."""
 

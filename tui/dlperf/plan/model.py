@@ -46,7 +46,7 @@ class Selection:
     """Values of further axes, each as ``sequence_length=8192``; those of an axis that is not named are its default."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Launch:
     """Everything an executor needs to run a configuration, without the catalogue.
 
@@ -110,7 +110,7 @@ class Launch:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedProtocol:
     """What a plan keeps of ``catalog.metrics.Protocol``."""
 
@@ -123,7 +123,7 @@ class PlannedProtocol:
     pause_seconds: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedAccelerator:
     """What a plan keeps of ``catalog.hardware.Accelerator``."""
 
@@ -133,7 +133,7 @@ class PlannedAccelerator:
     bandwidth_gb_per_s: Positive | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedMetric:
     """A metric of the catalogue with its unit for one case."""
 
@@ -161,7 +161,7 @@ class Version:
     """Names of the programs of the environment."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedConfiguration:
     """A configuration with everything that running, measuring and reporting need, frozen at planning."""
 
@@ -211,7 +211,7 @@ class Impossible:
     reason: Message
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class TrialKey:
     """The name of a trial inside its campaign; ``str()`` is ``<configuration id>/<number>``."""
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dlperf.catalog.axes import field_values
 from dlperf.messages import Message
 from dlperf.redaction import Redactor
 from dlperf.report.data import SiteData
@@ -23,7 +24,7 @@ Columns = Mapping[str, Sequence[Any]]
 """Name of the column → cells; None if missing."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SiteRow(ConfigurationResult):
     """A result with the fields that only the site computes."""
 
@@ -48,7 +49,9 @@ class Download:
 
 def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[SiteRow]:
     return [
-        SiteRow(**vars(row), roofline=data.roofline(row), date=data.created(row.campaign), address=_address_of(row))
+        SiteRow(
+            **field_values(row), roofline=data.roofline(row), date=data.created(row.campaign), address=_address_of(row)
+        )
         for row in results
     ]
 
@@ -56,13 +59,13 @@ def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[Si
 def results_json(rows: Iterable[SiteRow]) -> str:
     """Return the list of ``dlperf results --json`` with the columns of ``SiteRow``."""
     encode = json.JSONEncoder(default=_plain, ensure_ascii=False, separators=(",", ":")).encode
-    return _json_list("results", (encode(vars(row) | {"caveats": row.caveats}) for row in rows))
+    return _json_list("results", (encode(field_values(row) | {"caveats": row.caveats}) for row in rows))
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Message):
         return str(value)
-    return value.as_data() if hasattr(value, "as_data") else vars(value)
+    return value.as_data() if hasattr(value, "as_data") else field_values(value)
 
 
 def rows_json(columns: Columns) -> str:

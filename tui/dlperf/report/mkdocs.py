@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError, StorageError
 from dlperf.report.editions import add_kept, link_or_copy
+from dlperf.report.parallel import parallel_map
 from dlperf.report.search import segment_index
 from dlperf.runs.paths import Workspace
 
@@ -38,8 +39,7 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
             if workspace.site_data.is_dir():
                 shutil.copytree(workspace.site_data, data, copy_function=link_or_copy)
             warnings = "".join(map(_warnings, builds))
-        for language in (new, folder / CHINESE):
-            segment_index(language)
+        parallel_map(segment_index, [new, folder / CHINESE])
         _move(folder / CHINESE, new / "zh")
         for part in sorted(data.glob("*")):
             _move(part, new / "data" / part.name)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from dlperf import __version__
-from dlperf.catalog.axes import Configuration
+from dlperf.catalog.axes import Configuration, field_values
 from dlperf.errors import DlperfError
 from dlperf.formats.samples import Run
 from dlperf.measure.figure import Figure, figure_of
@@ -39,7 +39,7 @@ LOGS_IN_MEMORY = 16
 OTHER_VERSION = "other_version"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AuditRow(Configuration):
     """A published figure and the one recomputed from its raw log."""
 
@@ -162,7 +162,7 @@ def _row(
     if recomputed and verdict.code != EXACT and not certain:
         log, recomputed, verdict = None, None, message(OTHER_VERSION)
     return AuditRow(
-        **vars(configuration_of(item)),
+        **field_values(configuration_of(item)),
         report=report.id,
         unit=unit_of(item),
         published=item.printed,

@@ -16,7 +16,7 @@ LONGEST_CAUSE = 160
 """Characters of a cause in a status."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MetricValue:
     """A metric of a trial."""
 
@@ -29,7 +29,7 @@ class MetricValue:
     """What it rests on besides the trial, such as a price with its source and date."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MetricResult(MetricValue):
     """A metric of a configuration, from its trials."""
 
@@ -38,7 +38,7 @@ class MetricResult(MetricValue):
     n: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TrialResult:
     """``result.json``, derived from the files of the trial."""
 
@@ -101,7 +101,7 @@ STATUSES = (
 """The last four are how the last trial ended."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Status:
     """Status of a configuration's figure, or why there is none."""
 
@@ -136,7 +136,7 @@ class Status:
         return line if len(line) <= LONGEST_CAUSE else line[: LONGEST_CAUSE - 1] + "…"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ConfigurationResult(Configuration):
     """A configuration and its results: one row of ``dlperf results --json``."""
 

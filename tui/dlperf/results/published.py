@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from statistics import median
 
-from dlperf.catalog.axes import Configuration
+from dlperf.catalog.axes import Configuration, field_values
 from dlperf.measure.findings import Finding, warning
 from dlperf.messages import quoted
 from dlperf.results.identify import catalog_id
@@ -146,7 +146,7 @@ def _status_of(figure: PublishedFigure) -> Status:
 def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key, Verdict]) -> ConfigurationResult:
     point, value, per_gpu = configuration_of(figure), figure.value, is_per_gpu(figure)
     return ConfigurationResult(
-        **vars(point),
+        **field_values(point),
         campaign=campaign_of(report),
         unit=unit_of(figure),
         value=value * figure.gpus if per_gpu and value is not None else value,

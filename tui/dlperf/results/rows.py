@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
+from dlperf.catalog.axes import field_values
 from dlperf.catalog.problem import hint
 from dlperf.catalog.units import counts_samples, is_rate
 from dlperf.errors import RequestError
@@ -41,7 +42,9 @@ def rows_of_campaign(
     for item in record.impossible:
         point, why = item.configuration, Status("not_supported", item.reason)
         rows.append(
-            ConfigurationResult(**vars(point), campaign=record.name, unit="", status=why, configuration=point.id)
+            ConfigurationResult(
+                **field_values(point), campaign=record.name, unit="", status=why, configuration=point.id
+            )
         )
     return with_scaling(rows)
 
@@ -52,7 +55,7 @@ def _measured_row(
     """Return the row of one configuration without its scaling."""
     trials = _with_repeats(trials, statuses)
     row = ConfigurationResult(
-        **vars(planned.configuration) | {"precision": precision_of(planned)},
+        **field_values(planned.configuration) | {"precision": precision_of(planned)},
         campaign=campaign,
         numerics=planned.numerics,
         unit=planned.unit,
@@ -222,7 +225,7 @@ def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult])
         found.setdefault(metric.id, []).append(metric)
     for metrics in found.values():
         total = _aggregate(planned, [metric.value for metric in metrics])
-        yield MetricResult(**vars(metrics[0]) | vars(total))
+        yield MetricResult(**field_values(metrics[0]) | field_values(total))
 
 
 def _mfu(planned: PlannedConfiguration, value: float) -> float | None:
