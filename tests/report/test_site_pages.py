@@ -149,14 +149,14 @@ def test_a_cluster_has_the_nodes_that_a_job_may_have() -> None:
     cluster = load_catalog().hardware["h200"].model_copy(update={"slurm": SlurmOptions(partition="gpu", max_nodes=3)})
     data = replace(sample(), hardware={"v100": cluster})
     assert f"3 × {cluster.gpus_per_node}" in hardware_index(ENGLISH, data).replace("\u00a0", " ")
-    assert "<td>Nodes</td><td>3</td>" in hardware(ENGLISH, data, "v100", [], [])
+    assert "<td>Nodes</td> <td>3</td>" in hardware(ENGLISH, data, "v100", [], [])
 
 
 def test_the_page_of_a_framework_says_where_it_stands_beside_the_others() -> None:
     text = pages(sample())[at.framework_page("pytorch")]
     standing = text[text.index("{ #standing") : text.index("{ #figures")]
     assert 'title="2791.98">2,792</a></td>' in standing
-    assert '<a href="paddle.html">paddle</a></td><td class="words">no claim: third-party results</td>' in standing
+    assert '<a href="paddle.html">paddle</a></td> <td class="words">no claim: third-party results</td>' in standing
     assert "{ #standing" not in pages(replace(sample(), results=sample().results[:2]))[at.framework_page("alpha")]
 
 
@@ -218,9 +218,9 @@ def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:
     text = pages(sample())[at.METHODOLOGY]
     overview = text[text.index("{ #protocols }") : text.index("\n<ul>", text.index("{ #protocols }"))]
     assert '<a href="#protocol-dlperf-v1"><code>dlperf-v1</code></a>' in overview
-    assert '<td data-label="Steps dropped">20</td><td data-label="Steps measured">100</td>' in overview
+    assert '<td data-label="Steps dropped">20</td> <td data-label="Steps measured">100</td>' in overview
     assert '<li id="protocol-dlperf-v1"><code>dlperf-v1</code> ' in text
-    assert overview.endswith('">3</td></tr>\n</tbody></table>\n</div>\n'), "the figures that rest on it"
+    assert overview.endswith('">3</td> </tr>\n</tbody></table>\n</div>\n'), "the figures that rest on it"
 
 
 def test_a_long_table_has_its_figures_where_a_telephone_shows_them() -> None:
