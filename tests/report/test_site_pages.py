@@ -26,6 +26,7 @@ from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.home import home
 from dlperf.report.pages.methodology import methodology
 from dlperf.report.pages.report import report
+from dlperf.results.health import CASE as DIAGNOSIS
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedFigure
 
@@ -307,7 +308,17 @@ def test_a_report_of_no_training_says_what_its_case_measures() -> None:
 def test_the_audit_says_how_our_own_results_were_checked() -> None:
     text = pages(sample())[at.AUDIT]
     trials = sum(len(row.values) for row in sample().results if row.campaign == "first" and row.value is not None)
-    assert f"(trials: {trials}). This build compared the SHA-256" in text
+    assert f"; trials: {trials}). This build compared the SHA-256" in text
+
+
+def test_a_page_that_counts_results_says_which_it_counts() -> None:
+    rows = (measured("alpha"), measured("beta", value=None), measured("alpha", case=DIAGNOSIS), measured("beta", 8))
+    text = pages(SiteData(rows))
+    assert "We measured 2 results of" in text[at.HOME]
+    assert "Our measurements: 3 results (training: 2; trials: 15)." in text[at.AUDIT]
+    for page in (at.HARDWARE, at.FRAMEWORKS, at.EXPLORER):
+        assert "Superseded results and node diagnosis are included." in text[page]
+    assert "none that is superseded" in text[at.REPORTS]
 
 
 def test_the_machine_that_dlperf_runs_on_is_named_by_its_processor_unless_its_owner_names_it() -> None:
