@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from html_text import Document
 from site_rows import measured, published
 from site_sample import campaign, sample
@@ -80,6 +81,14 @@ def test_an_mfu_stands_with_the_calculation_that_gives_it() -> None:
     record = replace(data.campaigns["first"], configurations=(planned,))
     text = configurations(ENGLISH, replace(data, campaigns={"first": record}), at.group_of(row), (row,), {})
     assert "MFU: 12 GFLOP × 400 images/s ÷ (1 GPU × 100 TFLOP/s dense peak) = 4.8 %" in text
+
+
+@pytest.mark.parametrize("row", [measured("alpha", 8, 3100.0), published("paddle", 8, 3100.0)], ids=["ours", "others"])
+def test_a_result_of_several_gpus_has_its_throughput_per_gpu(row: ConfigurationResult) -> None:
+    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {})
+    assert "<dt>Throughput per GPU</dt> <dd>387.5</dd>" in text
+    alone = replace(row, gpus=1)
+    assert "<dt>Throughput per GPU</dt>" not in configurations(ENGLISH, sample(), at.group_of(alone), (alone,), {})
 
 
 def test_a_configuration_names_the_libraries_that_its_programs_loaded() -> None:
