@@ -76,6 +76,32 @@ def test_a_table_is_read_whole_at_a_desk(watched: Watched, own_site: Path, page:
     assert watched.page.evaluate(CUT) == []
 
 
+ENDS = """[...document.querySelectorAll("article table:has(.doubt)")].flatMap(table => {
+    const digits = cell =>
+        [...cell.querySelectorAll(":scope > a:not(.doubt), :scope > small")].at(-1).getBoundingClientRect().right;
+    const isNumber = cell => cell.matches("[style*=right], [data-place=value]") &&
+        cell.querySelector(":scope > a[title]") && !cell.querySelector("br");
+    const cells = [...table.tBodies[0].rows].flatMap(row => [...row.cells].filter(isNumber));
+    const ends = Map.groupBy(cells, cell => cell.cellIndex);
+    return [...ends.values()].filter(column => column.some(cell => cell.querySelector(".doubt")))
+        .map(column => column.map(digits)).map(column => Math.max(...column) - Math.min(...column));
+})"""
+"""Of each column with a marked number: how far apart the numbers end."""
+
+
+@fonts
+@pytest.mark.parametrize("medium", ["screen", "print"])
+@pytest.mark.parametrize("page", [AT_A_DESK[2], "results/hardware/tesla-v100-sxm2-32gb.html", COMPARES[0]])
+def test_numbers_stand_under_each_other_whether_they_are_marked_or_not(
+    watched: Watched, own_site: Path, page: str, medium: str
+) -> None:
+    watched.open((own_site / page).as_uri())
+    watched.page.emulate_media(media=medium)
+    apart = watched.page.evaluate(ENDS)
+    assert apart
+    assert max(apart) < 1
+
+
 @fonts
 @pytest.mark.parametrize("home", HOMES)
 def test_the_answers_are_read_whole_on_a_phone(watched: Watched, own_site: Path, home: str) -> None:

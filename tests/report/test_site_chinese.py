@@ -104,7 +104,7 @@ def test_titles_descriptions_and_facts_of_the_catalogue_are_chinese_where_it_say
     data = replace(data, hardware={"box": box})
     page = dict(overview_pages(CHINESE, data))["results/hardware/box.md"]
     assert "# 一台机器" in page
-    assert "<td>CPU</td><td>至强</td>" in page
+    assert "<td>CPU</td> <td>至强</td>" in page
     assert "# A box" in dict(overview_pages(ENGLISH, data))["results/hardware/box.md"]
     assert localize_facts(CHINESE, box, {"cpu": "another"}) == {"cpu": "another"}
 

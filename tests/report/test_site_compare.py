@@ -229,6 +229,29 @@ def test_on_a_telephone_compare_shows_each_result_with_its_spread(watched: Watch
     expect(explorer_figures(page).first).to_have_text("3,101")
 
 
+@fonts
+def test_on_a_telephone_a_side_by_side_table_keeps_its_names_and_says_that_it_scrolls(
+    watched: Watched, site: Path
+) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_compare(page, (site / EXPLORER).as_uri())
+    hint = page.get_by_text("Scroll the table sideways")
+    tick(page, 0, 1)
+    window = page.locator(".explorer-sides .explorer-table")
+    assert window.evaluate("box => box.scrollWidth <= box.clientWidth"), "two results fit"
+    expect(hint).to_be_hidden()
+    tick(page, 2, 3)
+    expect(hint).to_be_visible()
+    names = window.locator("tbody th")
+    before = [name.bounding_box() for name in names.all()]
+    assert all(box["width"] >= 110 for box in before)
+    window.evaluate("box => { box.scrollLeft = 150 }")
+    assert [name.bounding_box() for name in names.all()] == before
+    assert {"Result", "Conditions"} <= set(names.all_inner_texts())
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
 def test_compare_stays_fast_with_ten_thousand_results(watched: Watched, site: Path) -> None:
     rows = tuple(measured(f"f{number % 50}", 1, 100.0 + number, batch_size=number) for number in range(10_000))
     script = explorer_data(ENGLISH, SiteData(rows))

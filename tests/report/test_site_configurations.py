@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from html_text import Document
 from site_rows import measured, published
 from site_sample import campaign, sample
@@ -52,7 +53,7 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
     for part in (
         "window(20,120)",
         "exec a &amp;&amp; b",
-        "<td>System</td><td>Linux</td>",
+        "<td>System</td> <td>Linux</td>",
         "Log lines behind this result",
     ):
         assert part in text
@@ -63,7 +64,7 @@ def test_a_third_party_result_shows_how_it_compares_with_its_raw_log() -> None:
     (checked, *_) = data.audit
     row = replace(published("paddle", 1, 393.561), printed=checked.published, configuration=checked.id)
     text = configurations(ENGLISH, data, at.group_of(row), (row,), {})
-    assert re.search(r'<td>Verdict</td><td><a href="[./]*audit\.html#report-perf">exact</a></td>', text)
+    assert re.search(r'<td>Verdict</td> <td><a href="[./]*audit\.html#report-perf">exact</a></td>', text)
     assert "dlperf verify published --logs owner/repository@commit:FOLDER" in Document(text).text
     assert "FOLDER is a local copy of that repository" in text
     assert "MACHINE is a machine of your catalogue" in text
@@ -82,12 +83,20 @@ def test_an_mfu_stands_with_the_calculation_that_gives_it() -> None:
     assert "MFU: 12 GFLOP × 400 images/s ÷ (1 GPU × 100 TFLOP/s dense peak) = 4.8 %" in text
 
 
+@pytest.mark.parametrize("row", [measured("alpha", 8, 3100.0), published("paddle", 8, 3100.0)], ids=["ours", "others"])
+def test_a_result_of_several_gpus_has_its_throughput_per_gpu(row: ConfigurationResult) -> None:
+    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {})
+    assert "<dt>Throughput per GPU</dt> <dd>387.5</dd>" in text
+    alone = replace(row, gpus=1)
+    assert "<dt>Throughput per GPU</dt>" not in configurations(ENGLISH, sample(), at.group_of(alone), (alone,), {})
+
+
 def test_a_configuration_names_the_libraries_that_its_programs_loaded() -> None:
     row = measured("alpha", trials=1)
     loaded = replace(row.trials[0], conditions={"libraries.nccl": "2.28.9", "libraries.odd": "1"})
     text = configurations(ENGLISH, sample(), at.group_of(row), (replace(row, trials=(loaded,)),), {})
-    assert "<td>NCCL (loaded)</td><td>2.28.9</td>" in text
-    assert "<td>libraries.odd</td><td>1</td>" in text
+    assert "<td>NCCL (loaded)</td> <td>2.28.9</td>" in text
+    assert "<td>libraries.odd</td> <td>1</td>" in text
 
 
 def test_a_configuration_shows_its_other_metrics_with_their_units() -> None:
@@ -313,7 +322,7 @@ def test_a_profile_stands_beside_the_result_that_it_does_not_enter(tmp_path: Pat
     _write_group(group, (row,), sources, data, EvidenceReader(workspace))
     text = Document((workspace.site / "docs" / at.group_page(group)).read_text()).text
     words = " ".join(text.split())
-    for part in ("GPU idle20.0 %", "Under the profiler100 ms"):
+    for part in ("GPU idle 20.0 %", "Under the profiler 100 ms"):
         assert part in words
     for part in ("gemm<64>", "75.0 %", "60 ms", "new"):
         assert part in text

@@ -40,7 +40,7 @@ def twice(before: float, after: float) -> SiteData:
 def test_a_slower_figure_is_marked_as_a_regression() -> None:
     text = unescape(history(ENGLISH, twice(400.0, 380.0)))
     assert text.index(">first</a>") < text.index(">again</a>")
-    assert '<strong class="regression">regression</strong></td><td data-place="aside">-5.0 %</td>' in text
+    assert '<strong class="regression">regression</strong></td> <td data-place="aside">-5.0 %</td>' in text
 
 
 def test_a_changed_program_is_said_where_a_configuration_was_measured_again() -> None:
@@ -65,7 +65,7 @@ def test_the_history_begins_with_what_became_of_each_configuration() -> None:
 def test_the_history_says_first_how_many_configurations_became_slower() -> None:
     rows = (*twice(400.0, 380.0).results, *(replace(row, gpus=8) for row in twice(400.0, 440.0).results))
     text = history(ENGLISH, replace(twice(400.0, 380.0), results=rows))
-    cards = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", text[: text.index("<table>")]))
+    cards = dict(re.findall("<dt>(.*?)</dt> <dd>(.*?)</dd>", text[: text.index("<table>")]))
     assert cards["Configurations measured again"] == "2"
     assert (cards["Slower than before"], cards["Faster than before"], cards["Possible regressions"]) == ("1", "1", "0")
 
@@ -123,7 +123,7 @@ def test_a_loss_under_unequal_conditions_is_a_possible_regression() -> None:
     later = replace(after, trials=tuple(replace(one, started="2027-01-01T00:00:00Z") for one in after.trials))
     text = unescape(history(ENGLISH, replace(data, results=(before, later))))
     assert '<strong class="warning">possible regression</strong><br>no claim: trials not interleaved</td>' in text
-    assert "<dt>Possible regressions</dt><dd>1</dd>" in text
+    assert "<dt>Possible regressions</dt> <dd>1</dd>" in text
     few = replace(after, trials=after.trials[:3])
     text = unescape(history(ENGLISH, replace(data, results=(before, few))))
     assert "no claim: 5 and 3 trials are too few to tell</td>" in text

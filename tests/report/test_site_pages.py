@@ -26,6 +26,7 @@ from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.home import home
 from dlperf.report.pages.methodology import methodology
 from dlperf.report.pages.report import report
+from dlperf.results.health import CASE as DIAGNOSIS
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.published import PublishedFigure
 
@@ -149,14 +150,14 @@ def test_a_cluster_has_the_nodes_that_a_job_may_have() -> None:
     cluster = load_catalog().hardware["h200"].model_copy(update={"slurm": SlurmOptions(partition="gpu", max_nodes=3)})
     data = replace(sample(), hardware={"v100": cluster})
     assert f"3 × {cluster.gpus_per_node}" in hardware_index(ENGLISH, data).replace("\u00a0", " ")
-    assert "<td>Nodes</td><td>3</td>" in hardware(ENGLISH, data, "v100", [], [])
+    assert "<td>Nodes</td> <td>3</td>" in hardware(ENGLISH, data, "v100", [], [])
 
 
 def test_the_page_of_a_framework_says_where_it_stands_beside_the_others() -> None:
     text = pages(sample())[at.framework_page("pytorch")]
     standing = text[text.index("{ #standing") : text.index("{ #figures")]
     assert 'title="2791.98">2,792</a></td>' in standing
-    assert '<a href="paddle.html">paddle</a></td><td class="words">no claim: third-party results</td>' in standing
+    assert '<a href="paddle.html">paddle</a></td> <td class="words">no claim: third-party results</td>' in standing
     assert "{ #standing" not in pages(replace(sample(), results=sample().results[:2]))[at.framework_page("alpha")]
 
 
@@ -218,9 +219,9 @@ def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:
     text = pages(sample())[at.METHODOLOGY]
     overview = text[text.index("{ #protocols }") : text.index("\n<ul>", text.index("{ #protocols }"))]
     assert '<a href="#protocol-dlperf-v1"><code>dlperf-v1</code></a>' in overview
-    assert '<td data-label="Steps dropped">20</td><td data-label="Steps measured">100</td>' in overview
+    assert '<td data-label="Steps dropped">20</td> <td data-label="Steps measured">100</td>' in overview
     assert '<li id="protocol-dlperf-v1"><code>dlperf-v1</code> ' in text
-    assert overview.endswith('">3</td></tr>\n</tbody></table>\n</div>\n'), "the figures that rest on it"
+    assert overview.endswith('">3</td> </tr>\n</tbody></table>\n</div>\n'), "the figures that rest on it"
 
 
 def test_a_long_table_has_its_figures_where_a_telephone_shows_them() -> None:
@@ -307,7 +308,17 @@ def test_a_report_of_no_training_says_what_its_case_measures() -> None:
 def test_the_audit_says_how_our_own_results_were_checked() -> None:
     text = pages(sample())[at.AUDIT]
     trials = sum(len(row.values) for row in sample().results if row.campaign == "first" and row.value is not None)
-    assert f"(trials: {trials}). This build compared the SHA-256" in text
+    assert f"; trials: {trials}). This build compared the SHA-256" in text
+
+
+def test_a_page_that_counts_results_says_which_it_counts() -> None:
+    rows = (measured("alpha"), measured("beta", value=None), measured("alpha", case=DIAGNOSIS), measured("beta", 8))
+    text = pages(SiteData(rows))
+    assert "We measured 2 results of" in text[at.HOME]
+    assert "Our measurements: 3 results (training: 2; trials: 15)." in text[at.AUDIT]
+    for page in (at.HARDWARE, at.FRAMEWORKS, at.EXPLORER):
+        assert "Superseded results and node diagnosis are included." in text[page]
+    assert "none that is superseded" in text[at.REPORTS]
 
 
 def test_the_machine_that_dlperf_runs_on_is_named_by_its_processor_unless_its_owner_names_it() -> None:

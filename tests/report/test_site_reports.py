@@ -42,12 +42,12 @@ def test_frameworks_are_compared_by_gpu_count_for_each_hardware_and_precision() 
     text = pages(sample())[at.report_page("published/perf", "resnet50-imagenet")]
     comparison = text[text.index("### Comparison") :]
     assert re.search(
-        r'<td>1 GPU, batch 256</td><td[^>]*><a href="[^"]*" title="393.561">393\.6</a>.*?</td>'
+        r'<td>1 GPU, batch 256</td> <td[^>]*><a href="[^"]*" title="393.561">393\.6</a>.*?</td> '
         r'<td[^>]*><a href="[^"]*" title="370.194">370\.2</a>',
         comparison,
     )
     assert re.search(
-        r"<td>32 GPUs, batch 256</td><td[^>]*><em>not published</em></td>"
+        r"<td>32 GPUs, batch 256</td> <td[^>]*><em>not published</em></td> "
         r'<td[^>]*><a href="[^"]*"><em>not published</em></a>',
         comparison,
     )
@@ -175,8 +175,8 @@ def test_imported_logs_tell_a_framework_and_no_version_of_it() -> None:
 def test_two_figures_for_one_configuration_both_stand_and_a_repeated_one_once() -> None:
     rows = (published("mxnet", 32, 11233.92), published("mxnet", 32, 11331.93), published("mxnet", 32, 11331.93))
     text = pages(SiteData(rows))[at.report_page("published/perf", "resnet50-imagenet")]
-    links = '<a href="[^"]*" title="11233.92">11,234</a><br><a href="[^"]*" title="11331.93">11,332</a>'
-    assert re.search(rf"<td[^>]*>4\s×\s8</td><td[^>]*>{links}</td></tr>", text)
+    links = '<a href="[^"]*" title="11233.92">11,234</a><br> <a href="[^"]*" title="11331.93">11,332</a>'
+    assert re.search(rf"<td[^>]*>4\s×\s8</td> <td[^>]*>{links}</td> </tr>", text)
 
 
 def test_a_report_on_synthetic_data_does_not_claim_the_data_set() -> None:

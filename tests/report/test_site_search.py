@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from hypothesis import given
@@ -45,6 +46,16 @@ def test_the_index_is_written_in_utf_8_for_a_server_and_for_a_folder(tmp_path: P
     assert "\\u" not in written
     assert json.loads(written)["docs"][0]["title"] == f"训练{CUT}吞吐率"
     assert (tmp_path / "search/search_index.js").read_text("utf-8") == f"var __index = {written}"
+
+
+def test_cells_and_the_lines_of_a_cell_are_words_of_their_own(site: Path) -> None:
+    """Else an excerpt shows "H2007,226", which no search for either finds."""
+    joined = re.compile(r"</(?:td|th|dt)><(?:td|th|dd)\b|<br ?/?>(?=\S)")
+    pages = list(site.rglob("*.html"))
+    assert [found[0] for page in pages if (found := joined.search(page.read_text("utf-8")))] == []
+    documents = json.loads((site / "search/search_index.json").read_text("utf-8"))["docs"]
+    (text,) = [document["text"] for document in documents if document["location"] == "results/hardware/index.html"]
+    assert "A box Tesla V100-SXM2-32GB 1 × 8 3 " in text.replace("\u00a0", " ")
 
 
 def test_configurations_are_found_by_their_titles(tmp_path: Path) -> None:

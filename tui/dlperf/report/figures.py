@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dlperf.catalog.axes import AxisValue
+from dlperf.catalog.units import counts_samples
 from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
 from dlperf.report.data import gpus_total, grouped, is_published
@@ -100,6 +101,11 @@ def factor(ratio: float | None) -> str:
 
 def optional(value: float | None) -> str:
     return "" if value is None else four_digits(value)
+
+
+def per_gpu(result: ConfigurationResult) -> float | None:
+    """Return the throughput over the number of GPUs; None without a value, or where it counts no samples."""
+    return result.value / gpus_total(result) if result.value and counts_samples(result.unit) else None
 
 
 def per_joule(result: ConfigurationResult) -> float | None:

@@ -74,19 +74,23 @@
   function draw(rows, change) {
     const top = element("tr", {}, element("td", {}), ...rows.map(row => head(row, change)));
     const bodies = table(rows).map(([section, lines]) => element("tbody", {},
-      element("tr", { class: "section" }, element("th", { colspan: rows.length + 1, scope: "rowgroup" }, data.words[section])),
+      element("tr", { class: "section" }, element("th", { scope: "rowgroup" }, data.words[section]), element("td", { colspan: rows.length })),
       ...lines.map(([name, texts]) => element("tr", { class: differ(section, texts) ? "differs" : null },
         element("th", { scope: "row" }, name), ...texts.map(words => element("td", {}, words || "–"))))));
     const only = element("input", { type: "checkbox", "aria-label": data.words.differences, checked: Boolean(state.differences),
       change: event => change({ differences: event.target.checked ? "1" : "" }) });
     const strict = rows.every(row => dlperf.comparable(row, rows[0]) && of(row, "protocol") === of(rows[0], "protocol"));
+    const box = element("div", { class: "explorer-table", tabindex: "0", role: "region", "aria-label": data.words.compare },
+      element("table", { class: "figures sides", "aria-label": data.words.side_by_side, style: `--sides:${rows.length}` },
+        element("thead", {}, top), ...bodies));
+    const hint = element("p", { hidden: true }, data.words.sideways);
+    new ResizeObserver(() => { hint.hidden = box.scrollWidth <= box.clientWidth; }).observe(box);
     return [
       element("h2", {}, data.words.side_by_side),
       element("p", {}, strict ? null : element("strong", {}, data.words.other_conditions + " "), data.words.untested + " ",
         element("label", {}, only, " " + data.words.differences)),
-      element("div", { class: "explorer-table", tabindex: "0", role: "region", "aria-label": data.words.compare },
-        element("table", { class: "figures sides", "aria-label": data.words.side_by_side, style: `--sides:${rows.length}` },
-          element("thead", {}, top), ...bodies)),
+      hint,
+      box,
     ];
   }
 

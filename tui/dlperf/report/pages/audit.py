@@ -49,6 +49,7 @@ def audit(language: Language, data: SiteData) -> str:
     return page.render(
         "audit.md.j2",
         own=len(own),
+        trained=sum(row in data.trained for row in own),
         trials=sum(len(row.values) for row in own),
         counts=_counts(data.audit),
         results=sum(row.value is not None and is_published(row.campaign) for row in data.ordered),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dlperf.catalog.units import counts_samples
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import locations as at
-from dlperf.report.data import KINDS, SiteData, gpus_total
+from dlperf.report.data import KINDS, SiteData
 from dlperf.report.pages.page import Page
 from dlperf.results.model import ConfigurationResult
 
@@ -24,18 +23,14 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
     page = Page(language, data, at.model_page(case))
     cells = {
         "origin": lambda row: page._(KINDS[data.kind(row.campaign)]),
-        "per_gpu": lambda row: figures.optional(_per_gpu(row)),
+        "per_gpu": lambda row: figures.optional(figures.per_gpu(row)),
         LENGTH: lambda row: str(dict(row.axes).get(LENGTH, "")),
         "axes": lambda row: figures.axes_text(language, (axis for axis in row.axes if axis[0] != LENGTH)),
     }
-    ordered = sorted(results, key=lambda row: (row.unit, -(_per_gpu(row) or row.score)))
+    ordered = sorted(results, key=lambda row: (row.unit, -(figures.per_gpu(row) or row.score)))
     return page.render(
         "model.md.j2",
         title=page._("{case}, all sources", case=data.case_title(case)),
         case=data.cases.get(case),
         figures=page.listed(ordered, COLUMNS, cells, constant=("unit", "precision", LENGTH)),
     )
-
-
-def _per_gpu(row: ConfigurationResult) -> float | None:
-    return row.value / gpus_total(row) if row.value and counts_samples(row.unit) else None
