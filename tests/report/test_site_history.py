@@ -13,6 +13,7 @@ from site_rows import measured
 from site_sample import campaign, sample
 
 from claimable import claimable
+from dlperf.measure.findings import warning
 from dlperf.messages import ENGLISH
 from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
@@ -122,7 +123,7 @@ def test_a_loss_under_unequal_conditions_is_a_possible_regression() -> None:
     before, after = data.results
     later = replace(after, trials=tuple(replace(one, started="2027-01-01T00:00:00Z") for one in after.trials))
     text = unescape(history(ENGLISH, replace(data, results=(before, later))))
-    assert '<strong class="warning">possible regression</strong><br>no claim: trials not interleaved</td>' in text
+    assert '<strong class="warning">possible regression</strong><br> no claim: trials not interleaved</td>' in text
     assert "<dt>Possible regressions</dt> <dd>1</dd>" in text
     few = replace(after, trials=after.trials[:3])
     text = unescape(history(ENGLISH, replace(data, results=(before, few))))
@@ -245,3 +246,24 @@ def test_where_the_site_stands_is_known_the_feed_has_whole_addresses(tmp_path: P
 
 def test_a_feed_without_entries_is_one_all_the_same() -> None:
     assert ElementTree.fromstring(feed(SiteData())).findtext(f"{{{NAMESPACE}}}updated") == "1970-01-01T00:00:00Z"
+
+
+def test_results_of_a_faulty_program_are_listed_and_no_correction_is_a_regression() -> None:
+    data = twice(400.0, 380.0)
+    before, after = data.results
+    faulty = replace(before, findings=(warning("stem_not_trained"),))
+    text = history(ENGLISH, replace(data, results=(faulty, after)))
+    assert "No configuration has been measured by more than one campaign" in text
+    faults = text[text.index("{ #faults }") :]
+    assert "kept its initial weights" in faults
+    assert at.html_address(at.HISTORY, at.configuration_page(faulty)) in faults
+    assert at.html_address(at.HISTORY, at.configuration_page(after)) not in faults
+    assert "{ #faults }" not in history(ENGLISH, data)
+
+
+def test_reports_leave_out_results_of_a_faulty_program() -> None:
+    data = twice(400.0, 380.0)
+    faulty = replace(data.results[1], findings=(warning("stem_not_trained"),))
+    data = replace(data, results=(data.results[0], faulty))
+    assert list(data.reports.values()) == [(data.results[0],)]
+    assert data.current == (data.results[0],)

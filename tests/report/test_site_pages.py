@@ -280,7 +280,7 @@ def refused(*rows: ConfigurationResult) -> list[list[str]]:
 
 def test_methodology_counts_a_reason_once_a_comparison_and_caveats_by_kind() -> None:
     pair = [claimable(measured(name), turn=turn) for turn, name in enumerate(("alpha", "beta"))]
-    fault, lost = (warning("stem_not_trained"),), (warning("telemetry_lost", rows=3),)
+    fault, lost = (warning("losses_apart", step=10, lowest=1.0, highest=2.0),), (warning("telemetry_lost", rows=3),)
     equal, unequal = (
         refused(*(replace(row, findings=found) for row, found in zip(pair, both, strict=True)))
         for both in ((fault, fault), (fault, lost))

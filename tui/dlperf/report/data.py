@@ -28,6 +28,7 @@ from dlperf.results.identify import catalog_id
 from dlperf.results.importing import NODE as IMPORTED
 from dlperf.results.load import SUPERSEDED
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.program_faults import FAULTS, faults_of_programs
 from dlperf.runs.published import PublishedReport
 from dlperf.runs.records import CampaignRecord
 
@@ -145,8 +146,12 @@ class SiteData:
 
     @cached_property
     def reports(self) -> dict[tuple[str, str], tuple[ConfigurationResult, ...]]:
-        """Return results by source and case; of a configuration that several campaigns measured, one."""
-        current = (row for row in self.ordered if SUPERSEDED not in (finding.code for finding in row.findings))
+        """Return results by source and case; of a configuration that several campaigns measured, one.
+
+        Results that are superseded or of a faulty program are left out.
+        """
+        left_out = {SUPERSEDED, *FAULTS}
+        current = (row for row in self.ordered if left_out.isdisjoint(finding.code for finding in row.findings))
         reports = grouped(current, lambda row: (self.source(row), row.case))
         return {
             (source, case): self._standing(rows) if source.startswith(MEASURED) else rows
@@ -190,8 +195,12 @@ class SiteData:
 
     @cached_property
     def repeated(self) -> dict[tuple[object, ...], tuple[ConfigurationResult, ...]]:
-        """Return results by date of each configuration (``point``) that several campaigns measured."""
-        measured = [row for row in self.ordered if row.value and not is_published(row.campaign)]
+        """Return results by date of each configuration (``point``) that several campaigns measured.
+
+        Those of a faulty program are left out: a correction is no regression.
+        """
+        own = (row for row in self.ordered if row.value and not is_published(row.campaign))
+        measured = [row for row in own if not faults_of_programs(row)]
         dated = sorted(measured, key=lambda row: (self.created(row.campaign), row.campaign))
         points = grouped(dated, point)
         return {name: rows for name, rows in points.items() if len({row.campaign for row in rows}) > 1}

@@ -79,12 +79,6 @@ def percent(ratio: float | None, digits: int = 1) -> str:
     return "" if ratio is None else f"{ratio * 100:z.{digits}f} %"
 
 
-def percent_range(ratios: Sequence[float]) -> str:
-    """Format the lowest and the highest of several ratios, as ``2.1–20.6 %``."""
-    lowest, highest = percent(min(ratios)), percent(max(ratios))
-    return highest if lowest == highest else f"{lowest.removesuffix(' %')}–{highest}"
-
-
 def spread(ratio: float | None) -> str:
     """Format a spread in percent, below 0.05 % with two decimals because trials never agree exactly."""
     return percent(ratio, 2 if ratio is not None and ratio < 0.0005 else 1)

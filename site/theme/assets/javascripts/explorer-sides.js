@@ -31,8 +31,11 @@
     return found;
   }
 
-  /* What a source does not state is unknown, which is no difference; a caveat that another has not is one. */
-  const differ = (section, texts) => new Set(section === "caveats" ? texts : texts.filter(Boolean)).size > 1;
+  /* What a third party does not state is unknown, which is no difference; what our own results lack is one. */
+  function differ(rows, section, texts) {
+    const all = section === "caveats" || rows.every(row => !of(row, "published"));
+    return new Set(all ? texts : texts.filter(Boolean)).size > 1;
+  }
   const further = () => dlperf.COLUMNS.filter(column => column in data.metrics && !RESULT.includes(column));
 
   /* [section, [[name, [text of each row]]]] */
@@ -50,7 +53,7 @@
       ...SECTIONS.map(section => [section, [...own[section], ...facts(section)]]),
       ["caveats", [[data.words.caveats, rows.map(row => of(row, "caveats"))]]],
     ].map(([section, found]) => [section, found.filter(([, texts]) => texts.some(Boolean) &&
-      (!state.differences || differ(section, texts)))]).filter(([, found]) => found.length);
+      (!state.differences || differ(rows, section, texts)))]).filter(([, found]) => found.length);
   }
 
   function ratioText(row, base) {
@@ -75,7 +78,7 @@
     const top = element("tr", {}, element("td", {}), ...rows.map(row => head(row, change)));
     const bodies = table(rows).map(([section, lines]) => element("tbody", {},
       element("tr", { class: "section" }, element("th", { scope: "rowgroup" }, data.words[section]), element("td", { colspan: rows.length })),
-      ...lines.map(([name, texts]) => element("tr", { class: differ(section, texts) ? "differs" : null },
+      ...lines.map(([name, texts]) => element("tr", { class: differ(rows, section, texts) ? "differs" : null },
         element("th", { scope: "row" }, name), ...texts.map(words => element("td", {}, words || "–"))))));
     const only = element("input", { type: "checkbox", "aria-label": data.words.differences, checked: Boolean(state.differences),
       change: event => change({ differences: event.target.checked ? "1" : "" }) });

@@ -17,10 +17,16 @@
   const titleOf = row => [of(row, "chip"), of(row, "framework"), of(row, "precision")].join(" ");
   const barTitle = row => [of(row, "framework"), [of(row, "precision"), dlperf.batchText(row), dlperf.gpusText(gpusOf(row))].filter(Boolean).join(" · ")];
 
+  const LEAST_TRIALS = 5;
+  const trials = row => of(row, "published") ? 0 : Math.min(of(row, "n") || 0, LEAST_TRIALS);
+
   /* As _best_per_gpu and _best of overview.py do. */
-  function best(rows, metric) {
+  function best(known, metric) {
     const keyOf = row => [of(row, "chip"), of(row, "family"), of(row, "published") ? "" : of(row, "precision")].join("|");
     const pointOf = row => [keyOf(row), of(row, "precision"), gpusOf(row)].join("|");
+    const most = new Map();
+    for (const row of known) most.set(keyOf(row), Math.max(most.get(keyOf(row)) || 0, trials(row)));
+    const rows = known.filter(row => trials(row) === most.get(keyOf(row)));
     const sure = new Map(dlperf.bestOf(rows.filter(row => !of(row, "caveats")), metric, pointOf).map(row => [pointOf(row), row]));
     const found = dlperf.bestOf(rows, metric, keyOf).map(row => of(row, "caveats") && sure.get(pointOf(row)) || row);
     return dlperf.ranked(found, metric);

@@ -13,6 +13,7 @@ from dlperf.report.data import PUBLISHED, SiteData, grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Link, Table, Text, date
 from dlperf.results.audit import AuditRow
+from dlperf.results.health import CASE as DIAGNOSIS
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.verdicts import EXACT, NOTED
 
@@ -49,7 +50,7 @@ def audit(language: Language, data: SiteData) -> str:
     return page.render(
         "audit.md.j2",
         own=len(own),
-        trained=sum(row in data.trained for row in own),
+        trained=sum(row.case != DIAGNOSIS for row in own),
         trials=sum(len(row.values) for row in own),
         counts=_counts(data.audit),
         results=sum(row.value is not None and is_published(row.campaign) for row in data.ordered),

@@ -13,12 +13,13 @@ from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
-from dlperf.report.data import SiteData, distinct
+from dlperf.report.data import SiteData, distinct, grouped
 from dlperf.report.pages.page import COLUMNS as PAGE_COLUMNS
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Column, Link, Table, Text, date
 from dlperf.results.claims import Claim, claim
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.program_faults import FAULTS
 from dlperf.results.provenance import HASH_DIGITS, differing, row_conditions
 
 WORSE = ("slower", "worse")
@@ -48,8 +49,22 @@ def history(language: Language, data: SiteData) -> str:
         most=MOST,
         overview=_overview(page, shown),
         sections=[_section(page, rows) for rows in shown],
+        faults=_faults(page),
         editions=[page.file_link(f"{at.edition(name)}{root}index.html", name) for name in data.editions],
     )
+
+
+def _faults(page: Page) -> list[tuple[str, list[Link]]]:
+    """Return what was wrong with training programs, and the results that were measured with each."""
+    found = [(fault, row) for row in page.data.ordered for fault in row.findings if fault.code in FAULTS]
+    return [
+        (page.language.render(members[0][0].message), [_result_link(page, row) for _, row in members])
+        for members in grouped(found, lambda pair: pair[0].code).values()
+    ]
+
+
+def _result_link(page: Page, row: ConfigurationResult) -> Link:
+    return page.link(f"{_join_names(_names(page, row))} ({row.campaign})", at.configuration_page(row))
 
 
 def _overview(page: Page, found: Sequence[Series]) -> Table:

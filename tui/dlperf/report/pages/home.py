@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from dlperf.measure.telemetry import SLOWER_CLOCK
 from dlperf.messages import Language
 from dlperf.plan.subject import max_nodes
 from dlperf.report import figures
@@ -27,8 +26,8 @@ MOST_NAMED = 4
 """Frameworks in a headline."""
 MOST_REASONS = 2
 """Reasons for no claim in a headline."""
-HIGHER_CLOCK = 1 / SLOWER_CLOCK
-"""Smallest ratio of clocks that is shown."""
+HIGHER_CLOCK = 1.01
+"""Smallest ratio of clocks that is shown: as much as the smallest leads."""
 
 
 @dataclass(frozen=True)
@@ -143,17 +142,22 @@ def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
     }
 
 
-def _leads(page: Page, claims: Sequence[Claim]) -> list[tuple[Link, str, list[str]]]:
-    """Return the frameworks that may be called ahead, the most frequent first, with their smallest and largest lead."""
+def _leads(page: Page, claims: Sequence[Claim]) -> list[tuple[Link, list[str]]]:
+    """Return the frameworks that may be called ahead, the most frequent first, with their leads, largest first."""
     found = sorted(grouped(claims, lambda one: one.b.framework).values(), key=len, reverse=True)
     return [
         (
             page.framework_link(same[0].b.framework, same[0].b.campaign),
-            figures.percent_range([(one.gain or 1.0) - 1 for one in same]),
-            [f"{page.data.case_title(one.b.case)} ({chip(page.data, one.b)})" for one in same],
+            [_gain(page, one) for one in sorted(same, key=lambda one: -(one.gain or 1.0))],
         )
         for same in found
     ]
+
+
+def _gain(page: Page, lead: Claim) -> str:
+    model, machine = page.data.case_title(lead.b.case), chip(page.data, lead.b)
+    percent = _unbreakable(figures.percent((lead.gain or 1.0) - 1))
+    return page._("{model} ({machine}) by {percent}", model=model, machine=machine, percent=percent)
 
 
 def _with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:

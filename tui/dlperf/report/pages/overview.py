@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from dlperf.catalog.palette import family_number
 from dlperf.catalog.units import is_rate
+from dlperf.measure.significance import LEAST_TRIALS
 from dlperf.messages import N_
 from dlperf.report import figures
 from dlperf.report.data import SiteData, gpus_total, grouped, is_published
@@ -91,12 +92,21 @@ def _best_per_gpu(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[C
     return [row for members in of_chip.values() for row in members[:MOST_BARS]]
 
 
-def _best(rows: Sequence[ConfigurationResult]) -> ConfigurationResult:
-    """Return the highest result; if it has caveats, the highest of its precision and GPUs that has none."""
+def _best(members: Sequence[ConfigurationResult]) -> ConfigurationResult:
+    """Return the highest result; if it has caveats, the highest of its precision and GPUs that has none.
+
+    Of our own, only those with most trials count, of which as many as a claim needs suffice.
+    """
+    most = max(map(_trials, members))
+    rows = [row for row in members if _trials(row) == most]
     best = max(rows, key=_per_gpu)
     point = best.precision, gpus_total(best)
     sure = [row for row in rows if (row.precision, gpus_total(row)) == point and not row.caveats]
     return max(sure, key=_per_gpu, default=best) if best.caveats else best
+
+
+def _trials(row: ConfigurationResult) -> int:
+    return 0 if is_published(row.campaign) else min(row.n or 0, LEAST_TRIALS)
 
 
 def _per_gpu(row: ConfigurationResult) -> float:

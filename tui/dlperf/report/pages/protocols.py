@@ -69,10 +69,16 @@ def protocol_facts(page: Page, name: str) -> Table | None:
     return page.facts(_facts(page, protocol)) if protocol else None
 
 
+def _steps_measured(page: Page, protocol: Protocol) -> str:
+    if protocol.take_steps is None:
+        return ""
+    return page._("{count} or more", count=str(protocol.take_steps)) if protocol.seconds else str(protocol.take_steps)
+
+
 def _facts(page: Page, protocol: Protocol) -> list[tuple[str, str | Link]]:
     values: tuple[str | Link, ...] = (
         str(protocol.skip_steps),
-        "" if protocol.take_steps is None else str(protocol.take_steps),
+        _steps_measured(page, protocol),
         Link(protocol.estimator, code=True),
         str(protocol.repeats),
         page._(AGGREGATES[protocol.aggregate]),

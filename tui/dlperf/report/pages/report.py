@@ -46,7 +46,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
         tf32=published is not None and any(row.precision == "tf32" for row in results),
         **_tested(page, results),
         **conditions(page, results),
-        **fairness(page, results),
+        differences=fairness(page, results),
         **_figures(page, results, [row for answer in shown for row in answer.ranked]),
         **_logs(page, published, results),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from dlperf.measure.convergence import Losses, common_steps
 from dlperf.messages import N_, Language
@@ -20,6 +21,7 @@ from dlperf.report.pages.report_conditions import (
     side_by_side,
     software_of,
 )
+from dlperf.report.views import Link, Table
 from dlperf.results.identify import catalog_id
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.provenance import merged
@@ -34,13 +36,27 @@ REPLACED = ((N_("NCCL of the machine"), "libraries.nccl"), (N_("cuDNN of the mac
 """What a machine has is not shown where it is known what was loaded."""
 
 
-def fairness(page: Page, results: Results) -> dict[str, object]:
-    """Return the conditions that differ between the frameworks as a table, and the names of those that are equal.
+@dataclass(frozen=True)
+class Difference:
+    """Conditions of the frameworks on one machine: those that differ as a table, and the names of those equal."""
 
-    Both are empty for a single framework.
+    hardware: Link
+    unequal: Table
+    equal: Sequence[str]
+
+
+def fairness(page: Page, results: Results) -> list[Difference]:
+    """Return how the conditions differ between frameworks: of our own on each machine, of a third party at once.
+
+    Empty for a single framework.
     """
     report = page.data.published.get(results[0].campaign)
-    by_framework = grouped(results if report else _contested(results), framework_of)
+    machines = [results] if report else grouped(_contested(results), lambda row: row.hardware).values()
+    return [_difference(page, report, rows) for rows in machines if len({framework_of(row) for row in rows}) > 1]
+
+
+def _difference(page: Page, report: PublishedReport | None, results: Results) -> Difference:
+    by_framework = grouped(results, framework_of)
     losses = {} if report else _losses(page, by_framework)
     known = {
         name: published_facts(page, report, rows)
@@ -48,14 +64,15 @@ def fairness(page: Page, results: Results) -> dict[str, object]:
         else _measured_facts(page, name, rows) | losses.get(name, {})
         for name, rows in by_framework.items()
     }
-    names = distinct(name for facts in known.values() for name in facts if len(known) > 1)
+    names = distinct(name for facts in known.values() for name in facts)
     unequal = [name for name in names if len({facts.get(name, "") for facts in known.values()}) > 1]
     columns = {
         page.framework_link(framework, results[0].campaign): {name: facts.get(name, "–") for name in unequal}
         for framework, facts in known.items()
     }
     equal = [page.fact(name) for name in names if name not in unequal]
-    return {"unequal": side_by_side(page, page._("Item"), columns), "equal": equal}
+    machine = page.hardware_link(results[0].hardware, results[0].campaign)
+    return Difference(machine, side_by_side(page, page._("Item"), columns), equal)
 
 
 def _contested(results: Results) -> list[ConfigurationResult]:
