@@ -122,7 +122,7 @@ def test_a_loss_under_unequal_conditions_is_a_possible_regression() -> None:
     before, after = data.results
     later = replace(after, trials=tuple(replace(one, started="2027-01-01T00:00:00Z") for one in after.trials))
     text = unescape(history(ENGLISH, replace(data, results=(before, later))))
-    assert '<strong class="warning">possible regression</strong><br>no claim: trials not interleaved</td>' in text
+    assert '<strong class="warning">possible regression</strong><br> no claim: trials not interleaved</td>' in text
     assert "<dt>Possible regressions</dt> <dd>1</dd>" in text
     few = replace(after, trials=after.trials[:3])
     text = unescape(history(ENGLISH, replace(data, results=(before, few))))
