@@ -23,6 +23,7 @@ from dlperf.report import locations as at
 from dlperf.report.build import _write_group
 from dlperf.report.charts.svg import COLOURS, DASHES, style_sheet
 from dlperf.report.data import SiteData
+from dlperf.report.downloads import Download
 from dlperf.report.evidence import Evidence, EvidenceReader
 from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.trial_evidence import curves, log_lines, pictures
@@ -89,6 +90,15 @@ def test_a_result_of_several_gpus_has_its_throughput_per_gpu(row: ConfigurationR
     assert "<dt>Throughput per GPU</dt> <dd>387.5</dd>" in text
     alone = replace(row, gpus=1)
     assert "<dt>Throughput per GPU</dt>" not in configurations(ENGLISH, sample(), at.group_of(alone), (alone,), {})
+
+
+def test_a_file_that_was_redacted_is_said_to_have_another_hash() -> None:
+    row = measured("alpha", trials=1)
+    group, key = at.group_of(row), (at.configuration_anchor(row), 1)
+    for redacted in (True, False):
+        script = Download("launch.sh", "data/files/0a.launch.sh.txt", "0a" * 32, redacted)
+        text = configurations(ENGLISH, sample(), group, (row,), {key: Evidence(downloads=(script,))})
+        assert ("Redacted, so that the published copy has another hash: launch.sh." in text) is redacted
 
 
 def test_a_configuration_names_the_libraries_that_its_programs_loaded() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -39,6 +40,13 @@ def test_home_folders_and_user_names_are_replaced(published):
     text = everything(here.workspace)
     assert str(here.home) not in text
     assert "~/.dlperf/" in text
+
+
+def test_a_page_says_which_of_its_files_were_redacted(published):
+    here, _ = published
+    pages = (here.workspace.site / "docs/results/configurations").rglob("*.md")
+    said = [re.search("the published copy has another hash: ([^<]*)[.]", page.read_text()) for page in pages]
+    assert any(found and "launch.sh" in found[1] for found in said)
 
 
 def test_hashes_numbers_and_figures_stay_as_they_are(published):

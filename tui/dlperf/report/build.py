@@ -232,4 +232,5 @@ def _offer_profile(
 def _offer_file(sources: Sources, file: HashedFile) -> downloads.Download:
     path = at.file_download(file.sha256, file.name)
     sources.copy(path, file.source)
-    return downloads.Download(file.name, path, file.sha256)
+    redacted = any(path in names for names in sources.redacted.values())
+    return downloads.Download(file.name, path, file.sha256, redacted)

@@ -45,6 +45,9 @@ class Download:
     path: str
     """Below the site's root."""
     sha256: str
+    """Of the archived file."""
+    redacted: bool = False
+    """Whether the offered file differs from the archived one."""
 
 
 def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[SiteRow]:

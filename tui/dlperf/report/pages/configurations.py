@@ -230,6 +230,7 @@ def _section(
         "findings": findings(page.language, row),
         "outcomes": outcomes(page, row, found),
         "artifacts": artifacts(page, row, found),
+        "redacted": distinct(file.name for one in found.values() for file in one.downloads if file.redacted),
         "metrics": metrics(page, row),
         "estimates": estimates(page, row.trials),
         "charts": trial_charts(page, row, shapes.get(anchor, {})),
