@@ -67,3 +67,8 @@ def test_a_mistake_in_a_template_is_named_by_file_and_line(tmp_path: Path, mista
     (tmp_path / "page.md.j2").write_text(f"# Title\n\n{mistake}\n")
     with pytest.raises(DlperfError, match=f"page.md.j2:3: .*{complaint}"):
         render("page.md.j2", ENGLISH, tmp_path, report=sample())
+
+
+def test_a_precision_and_a_gpu_stay_on_one_line_in_a_table() -> None:
+    text = pages(sample())[at.HARDWARE]
+    assert 'Tesla <span class="whole">V100-SXM2-32GB</span></td>' in text

@@ -43,6 +43,8 @@ HAN = "[\u4e00-\u9fff]"
 BEGINS_HAN = re.compile(rf"(?:<[^<>]*>)*{HAN}")
 ENDS_HAN = re.compile(rf"{HAN}(?:</\w+>)*$")
 LINE_BREAK = re.compile(r"\n\s*")
+NAME = re.compile(r"\b[A-Z]+\d+(?:-PURE|[ -]SXM\d*(?:[ -]\d+GB)?)(?!\w)")
+"""Matches a precision or a GPU at whose hyphen or blank a browser would begin a new line."""
 
 
 class Safe(Markup):
@@ -58,6 +60,12 @@ class Safe(Markup):
 @lru_cache(maxsize=md.REMEMBERED, typed=True)
 def _escaped(value: object) -> Safe:
     return Safe(md.text(value).replace('"', "&quot;"))
+
+
+@lru_cache(maxsize=md.REMEMBERED)
+def _with_whole_names(value: str) -> Safe:
+    """Escape text and keep each name that ``NAME`` matches on one line."""
+    return Safe(NAME.sub(r'<span class="whole">\g<0></span>', str(_escaped(value))))
 
 
 def render(template: str, language: Language, folder: Path | None, /, **view: object) -> str:
@@ -150,6 +158,7 @@ def _environment(code: Code, folder: Path | None) -> Environment:
     environment.tests.update({kind.__name__.lower(): _is(kind) for kind in kinds})
     environment.filters.update(
         unbroken=md.unbroken,
+        whole=_with_whole_names,
         plain=lambda number: Safe(svg.plain(number)),
         colour=lambda series: Safe(svg.colour(series)),
         corners=svg.corners,
