@@ -13,7 +13,6 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError, StorageError
 from dlperf.report.editions import add_kept, link_or_copy
-from dlperf.report.parallel import parallel_map
 from dlperf.report.search import segment_index
 from dlperf.runs.paths import Workspace
 
@@ -39,7 +38,8 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
             if workspace.site_data.is_dir():
                 shutil.copytree(workspace.site_data, data, copy_function=link_or_copy)
             warnings = "".join(map(_warnings, builds))
-        parallel_map(segment_index, [new, folder / CHINESE])
+        for language in (new, folder / CHINESE):
+            segment_index(language)
         _move(folder / CHINESE, new / "zh")
         for part in sorted(data.glob("*")):
             _move(part, new / "data" / part.name)
