@@ -10,11 +10,11 @@ from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_l
 from pandas import read_csv
 
 from dlperf.messages import message, quoted
-from dlperf.plan import Configuration, Impossible, Selection
+from dlperf.plan import Configuration, Impossible, Launch, PlannedConfiguration, Selection
 from dlperf.results.columns import flat_columns
 from dlperf.results.frame import write_csv
 from dlperf.results.load import Filters, filters_of, load_results
-from dlperf.results.model import ConfigurationResult, Status
+from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lookup import tag_campaign
 from dlperf.runs.paths import Workspace
@@ -38,6 +38,11 @@ def codes(row: ConfigurationResult) -> set[str]:
 
 def test_a_workspace_without_campaigns_has_no_results(workspace: Workspace):
     assert load_results(workspace) == []
+
+
+@pytest.mark.parametrize("kind", [ConfigurationResult, TrialResult, PlannedConfiguration, Launch])
+def test_records_that_a_workspace_has_by_the_thousand_have_no_dictionary_each(kind: type):
+    assert not kind.__dictoffset__
 
 
 def test_a_configuration_is_the_median_of_its_trials_with_spread_and_n(workspace: Workspace):
