@@ -134,8 +134,11 @@ def _trial_results(
 ) -> dict[TrialKey, TrialResult]:
     planned = {item.configuration.id: item for item in record.configurations}
     ended = [item for item in status.trials.values() if item.state.finished and item.key.configuration in planned]
-    written = {item.key: read_record_if_whole(paths.trial(item.key).result, TrialResult, complain) for item in ended}
-    results = {key: result for key, result in written.items() if result is not None}
+    results = {
+        item.key: result
+        for item in ended
+        if (result := read_record_if_whole(paths.trial(item.key).result, TrialResult, complain)) is not None
+    }
     missing = [item for item in ended if item.key not in results]
     if missing:
         logs = open_reader()
