@@ -173,7 +173,7 @@ def test_a_configuration_shows_its_trials_over_time_with_the_measured_window() -
 def test_a_configuration_gives_the_commands_that_measure_and_recompute_it_again() -> None:
     row = measured("alpha", 8)
     text = Document(configurations(ENGLISH, sample(), at.group_of(row), (row,), {})).text
-    assert "dlperf reproduce first/box_alpha_resnet50-imagenet_fp32_bs256_1n8g" in text
+    assert "dlperf reproduce first/box_alpha_resnet50-imagenet_fp32_bs256_1n8g -H MACHINE" in text
     assert "dlperf verify first" in text
 
 

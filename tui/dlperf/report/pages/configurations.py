@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from dlperf.messages import Language
+from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report.data import SiteData, distinct, gpus_total, grouped, is_published, point
@@ -38,6 +38,8 @@ DEVICE = re.compile(r"\.[0-9]+(\.|$)")
 """Matches the name of a fact of one of several devices: ``gpus.0.name``."""
 OF_THE_MOMENT = re.compile(r"boot_id|.*\.(?:utilization_percent|memory_used_mib)")
 """Matches facts that change from moment to moment and do not describe the machine."""
+OF_THE_MACHINE = {"cudnn": N_("cuDNN of the machine"), "nccl": N_("NCCL of the machine")}
+"""Names of libraries of which programs may have loaded other versions."""
 
 
 def configurations(
@@ -175,7 +177,9 @@ def _environments(page: Page, evidence: EvidenceOf) -> list[dict[str, object]]:
             news = _changed(facts, shown[0]) if shown else facts
             shown.append(facts)
             rows = [
-                (page.fact(name), format_fact(name, value)) for name, value in news.items() if not DEVICE.search(name)
+                (page._(OF_THE_MACHINE.get(name, "")) or page.fact(name), format_fact(name, value))
+                for name, value in news.items()
+                if not DEVICE.search(name)
             ]
             devices = "\n".join(f"{name}: {value}" for name, value in news.items() if DEVICE.search(name))
             probed.append({"node": found.node, "trial": number, "facts": page.facts(rows), "devices": devices})

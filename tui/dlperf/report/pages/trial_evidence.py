@@ -101,10 +101,10 @@ def commands_again(page: Page, row: ConfigurationResult) -> tuple[str, str]:
     """Return the command that measures a result again, and the one that recomputes it from its log; empty if none."""
     if row.value is None or page.data.is_imported(row.campaign):
         return "", "" if row.value is None else shlex.join(("dlperf", "verify", row.campaign))
-    words = ["dlperf", "reproduce", f"{row.campaign}/{row.configuration}"]
+    words = ["dlperf", "reproduce", f"{row.campaign}/{row.configuration}", "-H", "MACHINE"]
     if not is_published(row.campaign):
         return shlex.join(words), shlex.join(("dlperf", "verify", row.campaign))
-    words += ["-H", "MACHINE", *([] if row.framework in page.data.frameworks else ["-f", "FRAMEWORK"])]
+    words += [] if row.framework in page.data.frameworks else ["-f", "FRAMEWORK"]
     logs = [one.log for one in page.data.audited.get((row.campaign, row.configuration), ()) if one.log]
     origin = logs[0].partition(":")[0] if logs and "@" in logs[0].partition(":")[0] else "owner/repository@commit"
     return shlex.join(words), f"dlperf verify published --logs {shlex.quote(origin)}:FOLDER" if logs else ""
