@@ -28,6 +28,7 @@ from dlperf.report.pages.methodology import methodology
 from dlperf.report.pages.report import report
 from dlperf.results.health import CASE as DIAGNOSIS
 from dlperf.results.model import ConfigurationResult
+from dlperf.results.verified import Verified
 from dlperf.runs.published import PublishedFigure
 
 
@@ -309,6 +310,13 @@ def test_the_audit_says_how_our_own_results_were_checked() -> None:
     text = pages(sample())[at.AUDIT]
     trials = sum(len(row.values) for row in sample().results if row.campaign == "first" and row.value is not None)
     assert f"; trials: {trials}). This build compared the SHA-256" in text
+
+
+def test_the_audit_says_when_our_own_values_were_recomputed() -> None:
+    assert "were recomputed from their raw logs on" not in pages(sample())[at.AUDIT]
+    checked = {name: Verified("2026-11-26T10:00:00Z", "0.1.0", 3, "") for name in ("first", "second")}
+    text = Document(pages(replace(sample(), verified=checked))[at.AUDIT]).text
+    assert "6 values of our trials were recomputed from their raw logs on 2026-11-26, by dlperf 0.1.0" in text
 
 
 def test_a_page_that_counts_results_says_which_it_counts() -> None:

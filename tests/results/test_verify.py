@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from handmade_trials import end_trial, measured_campaign, own_log, planned, workspace_in
 
 from dlperf.plan import TrialKey
+from dlperf.results.load import load_campaign
 from dlperf.results.logs import BUILTIN_FORMATS
 from dlperf.results.model import TrialResult
+from dlperf.results.verified import Verified, read_verified, values_of
 from dlperf.results.verify import verify_campaign
 from dlperf.runs.journal import campaign_status, figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.records import Event, JournaledFigure, State
-from dlperf.runs.store import append_records
+from dlperf.runs.store import append_records, write_record
 from kept_records import read_record
 
 
@@ -164,3 +167,27 @@ def test_a_trial_whose_folder_is_gone_is_reported(campaign: CampaignPaths):
 def test_a_failed_trial_is_verified_too(campaign: CampaignPaths):
     end_trial(campaign, planned(), 3, {"n0/out.log": "CUDA out of memory"}, State.FAILED, "exit code 1: out of memory")
     assert differences(campaign) == []
+
+
+def verified(campaign: CampaignPaths) -> Verified | None:
+    return read_verified(campaign, values_of(load_campaign(campaign, lambda: BUILTIN_FORMATS)[1]))
+
+
+def test_the_date_of_a_check_is_kept_when_asked_for_and_while_the_values_are_the_same(campaign: CampaignPaths):
+    assert differences(campaign) == []
+    assert verified(campaign) is None
+    assert differences(campaign, write=True) == []
+    found = verified(campaign)
+    assert found
+    assert found.values == 2
+    record = read_record(trial(campaign).result, TrialResult)
+    write_record(trial(campaign).result, replace(record, value=1.0))
+    assert verified(campaign) is None
+    assert ("value", "differs") in differences(campaign, write=True)
+    assert verified(campaign), "the value was corrected"
+
+
+def test_a_check_that_found_a_changed_log_is_not_kept(campaign: CampaignPaths):
+    trial(campaign).node("n0").log.write_text(own_log(5.0))
+    assert differences(campaign, write=True)
+    assert verified(campaign) is None

@@ -29,6 +29,7 @@ from dlperf.results.importing import NODE as IMPORTED
 from dlperf.results.load import SUPERSEDED
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.program_faults import FAULTS, faults_of_programs
+from dlperf.results.verified import Verified
 from dlperf.runs.published import PublishedReport
 from dlperf.runs.records import CampaignRecord
 
@@ -73,6 +74,8 @@ class SiteData:
     """By campaign, hardware and framework."""
     profiled: frozenset[tuple[str, str]] = frozenset()
     """Campaign and configuration id of each result that has a profile."""
+    verified: Mapping[str, Verified] = field(default_factory=dict)
+    """When all values of a campaign were recomputed from their raw logs."""
     audit: tuple[AuditRow, ...] = ()
     problems: tuple[str, ...] = ()
     """Files that could not be read, one a line."""

@@ -21,6 +21,7 @@ from dlperf.results.load import load_campaign
 from dlperf.results.logs import log_reader
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.published import campaign_of, rows_of_report
+from dlperf.results.verified import Verified, read_verified, values_of
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
@@ -36,6 +37,7 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
     """Load the data of all pages; what cannot be read is left out and listed in ``problems``."""
     campaigns: dict[str, CampaignRecord] = {}
     rows: list[ConfigurationResult] = []
+    verified: dict[str, Verified] = {}
     problems: list[str] = []
 
     def leave_out(error: DlperfError) -> None:
@@ -45,6 +47,8 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
         refuse_damaged_secrets(paths.directory)
         campaigns[paths.name], measured = load_campaign(paths, lambda: log_reader(workspace), problems.append)
         rows.extend(measured)
+        if found := read_verified(paths, values_of(measured), problems.append):
+            verified[paths.name] = found
 
     list(each_readable(workspace.campaigns(), load, leave_out))
     catalog = load_catalog(workspace.catalog, complain=lambda problem: problems.append(f"left out: {problem}"))
@@ -69,6 +73,7 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
         cases=catalog.cases,
         protocols=catalog.protocols,
         metrics=catalog.metrics,
+        verified=verified,
         audit=tuple(checked),
         address=address,
         edition=edition,

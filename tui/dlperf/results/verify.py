@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from dlperf.results.logs import LogReader
 from dlperf.results.model import TrialResult
 from dlperf.results.timeline import Timeline, derive, write_timeline
 from dlperf.results.verdicts import read_verdicts
+from dlperf.results.verified import write_verified
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import read_bytes
 from dlperf.runs.journal import CampaignReader, figure_data
@@ -26,6 +27,8 @@ from dlperf.runs.store import append_records, read_record_if_whole, record_bytes
 
 RECORDED_LATER = ("window_seconds", "telemetry_samples", "power_source", "conditions")
 """Fields that results of older versions do not have."""
+WRITTEN = "differs"
+"""Problem of what ``write`` corrects."""
 PUBLISHED = "published"
 """In place of a campaign: third-party results."""
 
@@ -72,7 +75,8 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = Fals
     """Check every trial that ended, and change nothing unless asked to.
 
     Args:
-        write: update ``result.json``, ``timeline.json`` and the journal where the archived files are whole.
+        write: update ``result.json``, ``timeline.json`` and the journal where the archived files are whole; keep the
+            date where all of them are.
 
     Raises:
         DlperfError: the campaign's plan cannot be read, or there is no log format of its.
@@ -90,7 +94,13 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = Fals
             differences += found
             if result is not None and result.value is not None:
                 values.append(Recomputed(str(status.key), result.value, result.unit))
+    if write and all(item.problem == WRITTEN for item in differences):
+        write_verified(paths, {item.result: item.value for item in values if not _is_profiled(item.result, planned)})
     return Verification(paths.name, len(ended), len(values), tuple(differences), tuple(values))
+
+
+def _is_profiled(trial: str, planned: Mapping[str, PlannedConfiguration]) -> bool:
+    return planned[trial.rpartition("/")[0]].profiled
 
 
 def _verify_trial(

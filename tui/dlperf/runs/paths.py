@@ -155,6 +155,8 @@ class CampaignPaths:
     lock = _Path("engine.lock")
     engine_log = _Path("engine.log")
     tags = _Path("tags")
+    verified = _Path("verified.json")
+    """When all values were last recomputed from their raw logs."""
 
     def profiles(self, configuration: str) -> list[NodePaths]:
         """The nodes with a profile in the trials of a configuration, in order of the trials."""

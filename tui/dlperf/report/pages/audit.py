@@ -52,12 +52,21 @@ def audit(language: Language, data: SiteData) -> str:
         own=len(own),
         trained=sum(row.case != DIAGNOSIS for row in own),
         trials=sum(len(row.values) for row in own),
+        verified=[(date(day), version, str(count)) for (day, version), count in sorted(_verified(data).items())],
         counts=_counts(data.audit),
         results=sum(row.value is not None and is_published(row.campaign) for row in data.ordered),
         kept=[(date(day), version, str(count)) for (day, version), count in sorted(kept.items())],
         overview=_overview(page, reports),
         sections=[_section(page, report, rows) for report, rows in reports.items() if any(map(_is_checkable, rows))],
     )
+
+
+def _verified(data: SiteData) -> Counter[tuple[str, str]]:
+    """Return how many values of our own trials were recomputed, by date and version of dlperf."""
+    found: Counter[tuple[str, str]] = Counter()
+    for one in data.verified.values():
+        found[one.date[:10], one.version] += one.values
+    return found
 
 
 def verification(page: Page, row: ConfigurationResult) -> Table:
