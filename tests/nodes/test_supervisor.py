@@ -102,6 +102,19 @@ def test_a_supervisor_that_died_before_it_claimed_its_trial_is_started_again(tmp
     assert starts == [(supervise, f"{tmp_path}/trial/here")] * 2
 
 
+@pytest.mark.parametrize("spoiled", ['{"pid": "1", "start_ticks": "2", "boot_id": 3}', "[]", "garbage"])
+def test_a_trial_whose_payload_spoiled_the_record_of_its_supervisor_has_started(spoiled, tmp_path, monkeypatch):
+    (tmp_path / "trial").mkdir()
+    (tmp_path / "trial/supervisor.json").write_text(spoiled)
+    running = {"pid": 1, "start_ticks": 2, "boot_id": "boot"}
+    monkeypatch.setattr(files, "ROOT", str(tmp_path))
+    monkeypatch.setattr(processes, "running_supervisor", lambda directory: running)
+    assert operations.start({"directory": "trial", "files": []}, b"") == (running, b"")
+    monkeypatch.setattr(processes, "running_supervisor", lambda directory: None)
+    with pytest.raises(OSError, match="supervisor"):
+        operations.start({"directory": "trial", "files": []}, b"")
+
+
 def test_a_pipe_in_the_place_of_a_record_is_not_waited_for(tmp_path: Path):
     pipe = tmp_path / "supervisor.json"
     os.mkfifo(pipe)

@@ -210,13 +210,18 @@ def detach_files(log: str) -> None:
 
 def claimed(directory: str) -> Optional[Json]:
     """The record of a trial's supervisor; what the process itself shows where the payload spoiled it."""
+    path = os.path.join(directory, "supervisor.json")
     try:
-        return read_json(os.path.join(directory, "supervisor.json"))
-    except OSError:
-        running = running_supervisor(directory)
-        if running is None:
-            raise
-        return running
+        record = read_json(path)
+        if record is None or is_identity(record):
+            return record
+        problem = OSError(0, "not the identity of a process", path)
+    except OSError as error:
+        problem = error
+    running = running_supervisor(directory)
+    if running is None:
+        raise problem
+    return running
 
 
 def wait_for(read: Callable[[str], Optional[Json]], directory: str) -> Json:
