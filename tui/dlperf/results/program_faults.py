@@ -38,10 +38,10 @@ def findings_of_programs(programs: Mapping[str, str], command: Sequence[str]) ->
     )
 
 
+FAULTS = frozenset(fault.code for fault in known_faults())
+"""Codes of all known faults."""
+
+
 def faults_of_programs(row: ConfigurationResult) -> frozenset[str]:
     """Return the codes of the known faults of the programs that a result was measured with."""
     return FAULTS.intersection(finding.code for finding in row.findings)
-
-
-FAULTS = frozenset(fault.code for fault in known_faults())
-"""Codes of all known faults."""

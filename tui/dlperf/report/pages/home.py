@@ -27,7 +27,7 @@ MOST_NAMED = 4
 MOST_REASONS = 2
 """Reasons for no claim in a headline."""
 HIGHER_CLOCK = 1.01
-"""Smallest ratio of clocks that is shown: as much as the smallest leads."""
+"""Smallest ratio of clocks that is shown: a lead of that size may be the clock's."""
 
 
 @dataclass(frozen=True)
