@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from hashlib import sha256
+from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -58,6 +59,16 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
         "Log lines behind this result",
     ):
         assert part in text
+
+
+def test_other_estimators_are_compared_with_the_result_by_the_medians_of_the_trials() -> None:
+    row = replace(measured("alpha"), value=400.0)
+    rates = {1: 404.0, 2: 398.0, 3: 402.0}
+    trials = [replace(row.trials[0], number=number, estimates={"mean()": rate}) for number, rate in rates.items()]
+    failed = replace(row.trials[0], number=4, state="failed", value=None, estimates={"mean()": 1.0})
+    row = replace(row, trials=(*trials, failed))
+    text = configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), {})
+    assert "<tr><td><code>mean()</code></td> <td>402</td> <td>+0.5 %</td> </tr>" in unescape(text)
 
 
 def test_a_third_party_result_shows_how_it_compares_with_its_raw_log() -> None:

@@ -79,6 +79,12 @@ def percent(ratio: float | None, digits: int = 1) -> str:
     return "" if ratio is None else f"{ratio * 100:z.{digits}f} %"
 
 
+def change(ratio: float) -> str:
+    """Format a relative difference in percent, with its sign unless it rounds to zero."""
+    text = percent(ratio)
+    return text if text.startswith(("-", "0.0 ")) else f"+{text}"
+
+
 def spread(ratio: float | None) -> str:
     """Format a spread in percent, below 0.05 % with two decimals because trials never agree exactly."""
     return percent(ratio, 2 if ratio is not None and ratio < 0.0005 else 1)

@@ -236,7 +236,7 @@ def _section(
         "artifacts": artifacts(page, row, found),
         "redacted": distinct(file.name for one in found.values() for file in one.downloads if file.redacted),
         "metrics": metrics(page, row),
-        "estimates": estimates(page, row.trials),
+        "estimates": estimates(page, row),
         "charts": trial_charts(page, row, shapes.get(anchor, {})),
         "window": measured.number if measured else None,
         "profile": profile_view(page, anchor, profiles.get(anchor)),

@@ -8,6 +8,7 @@ from urllib.parse import urlencode, urlsplit
 from dlperf.report import figures
 from dlperf.report import locations as at
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.trials import SHOWN_OF_HASH
 from dlperf.results.model import ConfigurationResult
 
 
@@ -43,13 +44,13 @@ def address(page: Page, row: ConfigurationResult) -> str:
 
 def dispute(page: Page, row: ConfigurationResult) -> tuple[str, str]:
     """Return title and text of an issue that disputes a result, in English as all of the project's issues."""
-    logs = [trial.log_sha256 for trial in row.trials if trial.log_sha256]
+    logs = [trial.log_sha256[:SHOWN_OF_HASH] for trial in row.trials if trial.log_sha256]
     facts = {
         "Result": subject_of(page, row),
         "Campaign": row.campaign,
         "Configuration": row.configuration,
         "Value": figures.full_text(row),
-        "Logs (SHA-256)": ", ".join(logs),
+        "Logs (first digits of SHA-256)": ", ".join(logs),
         "Source": row.source,
         "Page": address(page, row),
     }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 from dlperf.messages import N_, Language
 from dlperf.report import figures
@@ -127,15 +129,19 @@ def _title_with_basis(title: str, basis: str) -> str:
     return f"{title}: {basis}" if basis else title
 
 
-def estimates(page: Page, trials: Sequence[TrialResult]) -> Table:
-    """Return a table of the results of all other estimators on the same samples."""
-    names = sorted({name for trial in trials for name in trial.estimates})
+def estimates(page: Page, row: ConfigurationResult) -> Table:
+    """Return a table of what all other estimators give on the same samples: medians of the trials."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for trial in row.trials:
+        for name, value in trial.estimates.items() if trial.usable else ():
+            found[name].append(value)
+    medians = {name: median(values) for name, values in sorted(found.items())}
     rows = [
-        (str(trial.number), *(figures.optional(trial.estimates.get(name)) for name in names))
-        for trial in trials
-        if trial.estimates
+        (Link(name, code=True), figures.four_digits(value), figures.change(value / row.value - 1) if row.value else "")
+        for name, value in medians.items()
     ]
-    return filled([Column(page._("Trial")), *(Column(Link(name, code=True)) for name in names)], rows)
+    heads = page._("Estimator"), page._("Median"), page._("Relative to the result")
+    return filled([Column(head) for head in heads], rows)
 
 
 def _to_the_second(time: str) -> str:
