@@ -90,9 +90,11 @@ def spread(ratio: float | None) -> str:
     return percent(ratio, 2 if ratio is not None and ratio < 0.0005 else 1)
 
 
-def range_text(values: Sequence[float]) -> str:
+def range_text(language: Language, values: Sequence[float]) -> str:
     """Return the lowest and the highest of several values; empty for fewer."""
-    return f"{four_digits(min(values))} – {four_digits(max(values))}" if len(values) > 1 else ""
+    if len(values) < 2:
+        return ""
+    return language.gettext("{first} to {last}", first=four_digits(min(values)), last=four_digits(max(values)))
 
 
 def factor(ratio: float | None) -> str:

@@ -258,7 +258,7 @@ def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]
     several = gpus_total(row) > 1
     return [
         (page._("Throughput per GPU"), figures.optional(figures.per_gpu(row)) if several else ""),
-        (page._("Range of trials"), figures.range_text(row.values)),
+        (page._("Range of trials"), figures.range_text(page.language, row.values)),
         (page._("n"), "" if row.n is None else str(row.n)),
         (page._("Spread"), figures.spread(row.spread)),
         (page._("Speed-up"), figures.factor(row.speedup) if several else ""),
