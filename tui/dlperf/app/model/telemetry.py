@@ -125,6 +125,13 @@ def _over_time(values: Sequence[float], width: int) -> str:
     return sparkline([values[int(index * step)] for index in range(min(width, len(values)))], width, low=0.0)
 
 
+def node_row(node: str, unanswered_seconds: float | None) -> Row:
+    """Return the heading of a node's devices: its name, and how long it has not answered."""
+    if unanswered_seconds is None:
+        return Row((node,), "group")
+    return Row((_("{node}: no answer for {time}", node=node, time=short_duration(unanswered_seconds)),), "group")
+
+
 def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room: int = 0) -> dict[Hashable, Row]:
     """Return rows by node and device; those of a node that does not answer are grey, with their age in seconds.
 
@@ -134,12 +141,10 @@ def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room
     lines = max(0, (room - len(by_node)) // max(1, len(devices)) - 1)
     rows: dict[Hashable, Row] = {}
     for node, known in by_node.items():
-        age = unanswered.get(node)
-        text = _("{node}: no answer for {time}", node=node, time=short_duration(age)) if age else node
-        rows[node] = Row((text,), "group")
+        rows[node] = node_row(node, unanswered.get(node))
         for device in known:
             row = _device_row(device)
-            rows[node, device.name] = replace(row, tone="dim") if age else row
+            rows[node, device.name] = replace(row, tone="dim") if node in unanswered else row
             busy, *others = zip(titles, device.history.values(), strict=True)
             for title, values in [*others, busy][:lines]:
                 if spark := _over_time(values, HISTORY_WIDTH):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 
 from textual import work
@@ -11,7 +11,7 @@ from textual.message import Message
 
 from dlperf.app.campaigns import modified
 from dlperf.app.model.table import Row
-from dlperf.app.model.telemetry import Device, device_columns, device_rows, read_devices, read_means
+from dlperf.app.model.telemetry import Device, device_columns, device_rows, node_row, read_devices, read_means
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import set_titles
@@ -34,6 +34,7 @@ class DeviceTable(RowTable):
         """Trial, whether it has ended, and when its telemetry was written, at the last look."""
         self._silent: Mapping[str, float] = {}
         """Nodes that do not answer, and since how many seconds."""
+        self._rows: dict[Hashable, Row] = {}
 
     def on_resize(self) -> None:
         if self._trial is not None:
@@ -53,8 +54,11 @@ class DeviceTable(RowTable):
                 self._show(key, ())
             self._seen = seen
             self._read(key, nodes, read_means if ended else read_devices)
-        elif before != self._silent:
+        elif before.keys() != self._silent.keys():
             self._show(key, self.devices)
+        elif self._silent:
+            self._rows |= {node: node_row(node, age) for node, age in self._silent.items() if node in self._rows}
+            self.refresh_rows()
 
     @work(thread=True, exclusive=True, group="telemetry")
     def _read(self, key: TrialKey, nodes: Sequence[NodePaths], read: Callable[[Path, str], list[Device]]) -> None:
@@ -65,8 +69,8 @@ class DeviceTable(RowTable):
         if key != self._trial:
             return
         changed, self.devices = devices != self.devices, devices
-        rows = device_rows(devices, self._silent, room=self.size.height - 1)
-        self.set_class(not rows, "-nothing")
-        self.show_rows(list(rows), lambda key: rows.get(key, Row(())))
+        self._rows = device_rows(devices, self._silent, room=self.size.height - 1)
+        self.set_class(not self._rows, "-nothing")
+        self.show_rows(list(self._rows), lambda key: self._rows.get(key, Row(())))
         if changed:
             self.post_message(self.Changed())
