@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 
 from dlperf.app.app import PLACES
 from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.screens.watch import TELEMETRY_SECONDS
 from dlperf.runs.paths import Workspace
 
 
@@ -44,10 +45,11 @@ def opened_files() -> Iterator[list[str]]:
 
 
 async def two_looks(pilot: Pilot[str]) -> None:
-    """Each file is looked at twice."""
+    """Each file is looked at twice, and what is looked at once a second at least as often."""
     screen = pilot.app.screen
     assert isinstance(screen, PlaceScreen)
-    with patch.object(screen, "check_files", wraps=screen.check_files) as looks:
+    looking = patch.object(screen, "check_files", wraps=screen.check_files)
+    with patch.object(screen, "read_seconds", 1.1 * TELEMETRY_SECONDS), looking as looks:
         await until(pilot, lambda: looks.call_count >= 2)
 
 
