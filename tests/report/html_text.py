@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 from html.parser import HTMLParser
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-TAG = re.compile(r"<[a-z][^<>]*>")
-ATTRIBUTE = re.compile(r"""\s(href|src|id)="([^"]*)\"""")
-SCRIPT = re.compile(r"(<script\b[^>]*>).*?</script>", re.DOTALL)
-
-
-def links_and_ids(html: str) -> tuple[list[str], set[str]]:
-    """Return what ``Document`` calls links and ids, in a tenth of its time: attributes stand in double quotes."""
-    tags = TAG.findall(SCRIPT.sub(r"\1", html))
-    found = [(name, unescape(value)) for tag in tags for name, value in ATTRIBUTE.findall(tag)]
-    return [value for name, value in found if name != "id"], {value for name, value in found if name == "id"}
 
 
 class Document(HTMLParser):

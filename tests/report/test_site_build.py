@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,11 +13,10 @@ from http.client import HTTPException
 from pathlib import Path
 from threading import Thread
 from urllib.error import HTTPError
-from urllib.parse import unquote
 from urllib.request import Request, urlopen
 
 import pytest
-from html_text import Document, links_and_ids
+from html_text import Document
 from mkdocs.utils.yaml import yaml_load
 from pandas import read_parquet
 from site_rows import LOG, measured
@@ -41,8 +39,6 @@ from dlperf.results.model import Status
 from dlperf.runs.paths import Workspace
 
 ROOT = Path(__file__).parents[2]
-EXTERNAL = re.compile(r"""(?:src|href|action|srcset)\s*=\s*["']?(?:https?:)?//|url\(\s*["']?(?:https?:)?//|@import""")
-STARTED = re.compile(r'<(?:script|link(?! rel="canonical")|img|iframe|source|video|audio)\b[^>]*(?:https?:)?//[^>]*>')
 
 
 def documents(site: Path) -> dict[Path, Document]:
@@ -85,32 +81,6 @@ def test_a_page_of_figures_offers_them_as_data(site: Path) -> None:
     assert printed == ["" if row["value"] is None else str(row["value"]) for row in rows]
     assert read_parquet(table.with_suffix(".parquet"))["address"].to_list() == [row["address"] for row in rows]
     assert all((site / row["address"].partition("#")[0]).is_file() for row in rows)
-
-
-@pytest.mark.parametrize("built", ["site", "own_site"])
-def test_every_link_inside_the_site_leads_somewhere(request: pytest.FixtureRequest, built: str) -> None:
-    site: Path = request.getfixturevalue(built)
-    files = {str(path) for path in site.rglob("*") if path.is_file()}
-    pages = [path for path in site.rglob("*.html") if path.name != "404.html"]
-    found = {str(page): links_and_ids(page.read_text()) for page in pages}
-    broken = []
-    for page, (links, _) in found.items():
-        for link in links:
-            if re.match(r"[a-z]+:|/\.\./", link) or not link:  # without an address, the page 404 begins at the root
-                continue
-            path, _, anchor = link.partition("#")
-            target = os.path.normpath(f"{os.path.dirname(page)}/{unquote(path)}") if path else page
-            if target not in files or (anchor and target in found and unquote(anchor) not in found[target][1] | {"__"}):
-                broken.append(f"{page}: {link}")
-    assert broken == []
-
-
-def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
-    for path in site.rglob("*"):
-        if path.suffix == ".css":
-            assert not EXTERNAL.search(path.read_text()), path
-        if path.suffix == ".html":
-            assert not STARTED.search(path.read_text()), path
 
 
 def test_a_log_is_offered_under_its_hash(site: Path) -> None:
