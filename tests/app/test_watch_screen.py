@@ -238,6 +238,22 @@ async def test_a_node_that_sends_nothing_is_said_not_to_answer_before_the_connec
             await until_shown(pilot, "about 2h20 left", "-1m38")
 
 
+async def test_the_time_that_a_node_has_not_answered_grows_while_nothing_is_written(workspace: Workspace):
+    builder = running_campaign(workspace)
+    builder.telemetry(RUNNING)
+    node = builder.paths.trial(RUNNING).node("h200-01")
+    written(builder, 40)
+    with engine_of(builder.paths):
+        async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
+            for age in (12, 30):
+                moment = datetime.fromisoformat(NOW).timestamp() - age
+                os.utime(node.log, (moment, moment))
+                said = f"h200-01: no answer for {age}s"
+                await until(
+                    pilot, lambda said=said: shown(pilot).count(said) == 2
+                )  # beside the trial, and its machines
+
+
 async def test_a_log_that_does_not_grow_is_said_to_be_silent(workspace: Workspace):
     builder = running_campaign(workspace)
     written(builder, 130)
