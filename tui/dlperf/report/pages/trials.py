@@ -140,8 +140,8 @@ def estimates(page: Page, row: ConfigurationResult) -> Table:
         (Link(name, code=True), figures.four_digits(value), figures.change(value / row.value - 1) if row.value else "")
         for name, value in medians.items()
     ]
-    figure_heads = page._("Median"), page._("Relative to the result")
-    return filled([Column(page._("Estimator"), words=True), *map(Column, figure_heads)], rows)
+    heads = page._("Estimator"), page._("Median"), page._("Relative to the result")
+    return filled([Column(head) for head in heads], rows)
 
 
 def _to_the_second(time: str) -> str:
