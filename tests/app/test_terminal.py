@@ -224,6 +224,17 @@ def test_a_signal_to_go_on_starts_nothing_anew(terminal: Terminal, workspace: Wo
     terminal.until_left()
 
 
+def test_a_character_that_arrives_in_parts_is_one(terminal: Terminal, workspace: Workspace):
+    running_campaign(workspace)
+    terminal.type(PROGRAM)
+    terminal.until_shown("h200-nightly")
+    terminal.press("/")
+    for byte in "数".encode():
+        terminal.press("-H", f"{byte:x}")
+        time.sleep(0.2)
+    terminal.until_shown("数")
+
+
 @pytest.mark.parametrize("how", ["", "trap '' HUP; "])
 def test_a_closed_window_ends_the_program(tmp_path: Path, workspace: Workspace, how: str):
     running_campaign(workspace)
