@@ -90,6 +90,17 @@ def test_jax_normalizes_over_the_samples_of_one_device_and_averages_the_gradient
     assert outcome["together"] != pytest.approx(outcome["whole"], rel=1e-2)
 
 
+def test_jax_drops_other_numbers_at_each_step_and_on_each_device():
+    flags = "--xla_force_host_platform_device_count=2"
+    done = run(interpreter("jax"), HERE / "jax_dropout.py", PYTHONPATH=str(WORKLOADS), XLA_FLAGS=flags)
+    assert done.returncode == 0, done.stderr
+    left = [numbers for step in json.loads(done.stdout) for numbers in step]
+    assert len({tuple(numbers) for numbers in left}) == 4
+    for numbers in left:
+        assert set(numbers) == {0.0, 2.0}
+        assert sum(numbers) == pytest.approx(1000, abs=200)
+
+
 class Way(NamedTuple):
     """How a framework's processes are started: its module, how many nodes × processes, and its arguments."""
 

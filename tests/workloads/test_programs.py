@@ -23,7 +23,7 @@ BRIEF = ["--batch-size", "4", "--batches", "1", "--steps", "8", "--log-interval"
 """The same four samples at every step, so that what is learned does not hang on chance."""
 IMAGES = [*BRIEF, "--image-size", "32"]
 FACES = [*BRIEF, "--image-size", "32", "--classes", "256", "--learning-rate", "0.00005"]
-VGG = [*BRIEF, "--image-size", "32", "--model", "vgg16", "--learning-rate", "0.05"]
+VGG = [*BRIEF, "--image-size", "32", "--model", "vgg16", "--learning-rate", "0.02"]
 SENTENCES = [*BRIEF, "--sequence-length", "16"]
 LLAMA = [*BRIEF, "--sequence-length", "32", "--model", "llama3-tiny", "--learning-rate", "0.01"]
 GPT2 = [*BRIEF, "--sequence-length", "32", "--model", "gpt2-tiny", "--learning-rate", "0.01"]

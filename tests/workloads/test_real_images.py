@@ -99,7 +99,7 @@ def test_a_program_learns_from_real_images_and_its_log_says_so(
     if loader == "Pillow " and run(python, "-c", "import PIL").returncode:
         pytest.skip(f"{python} has no Pillow")
     source = request.getfixturevalue({"folder": "folder", "tfrecord": "tfrecords", "recordio": "recordio"}[kind])
-    vgg = ["--model", "vgg16", "--learning-rate", "0.05"]  # ResNet-50 learns from synthetic ones in test_programs.py
+    vgg = ["--model", "vgg16", "--learning-rate", "0.02"]  # ResNet-50 learns from synthetic ones in test_programs.py
     words = {"tensorflow": ["--no-xla"], "mxnet": []}.get(module, vgg)
     done = run(python, SMALL, WORKLOADS / program, *STEPS, *words, "--workers", "2", "--data", source)
     assert done.returncode == 0, done.stderr

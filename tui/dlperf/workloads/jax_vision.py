@@ -19,6 +19,7 @@ if __name__ == "__main__":
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax, nn
 from jax.sharding import NamedSharding
 from jax_trainer import SPLIT, averaged, cross_entropy, dense, device_mesh, prepare, sgd, synthetic, train
@@ -121,8 +122,14 @@ def vgg16_parameters(key, image_size):
     return {"convolutions": convolutions, "dense": dense}
 
 
-def vgg16(parameters, x):
-    """Configuration D without dropout, which would draw its random bits from the same seed at every step."""
+def dropout(key, x):
+    """Set every other number, drawn at random, to 0 and double the rest."""
+    return jnp.where(jax.random.bernoulli(key, shape=x.shape), 2 * x, 0)
+
+
+def vgg16(parameters, x, seed):
+    """Configuration D (Simonyan and Zisserman 2014); ``seed`` is one number, of which its dropout is drawn."""
+    keys = jax.random.split(jax.random.key(seed[0]))
     layers = iter(parameters["convolutions"])
     for _, count in VGG:
         for _ in range(count):
@@ -130,8 +137,10 @@ def vgg16(parameters, x):
             x = nn.relu(convolve(weight, x) + bias.astype(x.dtype))
         x = pool(x, 2, 2, 0)
     x = x.reshape(x.shape[0], -1)
-    first, second, last = parameters["dense"]
-    return dense(last, nn.relu(dense(second, nn.relu(dense(first, x)))))
+    *hidden, last = parameters["dense"]
+    for key, layer in zip(keys, hidden):
+        x = dropout(key, nn.relu(dense(layer, x)))
+    return dense(last, x)
 
 
 MODELS = {"resnet50": (resnet50_parameters, resnet50), "vgg16": (vgg16_parameters, vgg16)}
@@ -156,6 +165,15 @@ def real_images(options):
     return facts, (tuple(jax.make_array_from_process_local_data(split, part) for part in pair) for pair in batches)
 
 
+def with_seeds(batches, seed):
+    """Endless batches with a number for each device, new at every step."""
+    draw = np.random.default_rng([seed, jax.process_index()])
+    split = NamedSharding(device_mesh(), SPLIT)
+    for batch in batches:
+        numbers = draw.integers(2**32, size=jax.local_device_count(), dtype=np.uint32)
+        yield *batch, jax.make_array_from_process_local_data(split, numbers)
+
+
 def normalized(images, dtype):
     """Normalize real images, which are bytes, by ImageNet's mean and deviation; return synthetic ones unchanged."""
     if images.dtype != jnp.uint8:
@@ -173,13 +191,15 @@ def main(options):
     def create(key):
         return parameters(key, options.image_size)
 
-    def loss(parameters, images, labels):
-        return cross_entropy(apply(parameters, normalized(images, dtype)), labels)
+    def loss(parameters, images, labels, *seed):
+        return cross_entropy(apply(parameters, normalized(images, dtype), *seed), labels)
 
     def batch(key, count):
         return synthetic_images(key, count, options.image_size, dtype)
 
     data, batches = ({}, synthetic(batch, options)) if options.data is None else real_images(options)
+    if options.model == "vgg16":
+        batches = with_seeds(batches, options.seed)
     train(create, averaged(loss), batches, sgd(options.learning_rate), options, layout="NHWC", **data)
 
 
