@@ -46,7 +46,7 @@ async def test_the_running_campaign_is_offered_first(workspace: Workspace):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace) as pilot:
-            await until_shown(pilot, "running", "5/12 1 ✗", "3 ✓", "-2h20", "1 running")
+            await until_shown(pilot, "running", "5/12 1 ✗", "3 ✓", "2h20 left", "1 running")
             lines = shown(pilot).splitlines()
             assert "h200-nightly" in lines[3]
             await pilot.press("enter")

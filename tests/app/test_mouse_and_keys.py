@@ -11,6 +11,7 @@ import pytest
 from builder import POINTS, CampaignBuilder, finished_campaign, planned, running_campaign, training_log
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 from textual import events
+from textual.keys import _character_to_key
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -179,6 +180,30 @@ async def test_keys_that_arrive_at_once_do_what_they_do_one_by_one(workspace: Wo
             pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
         await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
         await until_shown(pilot, "trend  finished")
+
+
+async def test_every_character_of_a_keyboard_can_be_typed(workspace: Workspace):
+    """Also those that are keys of the screen."""
+    typed = "".join(map(chr, range(ord("!"), ord("~") + 1)))
+    finished_campaign(workspace, "trend")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "trend", "3 ✓")
+        await press(pilot, "slash")
+        for character in typed:
+            pilot.app.post_message(events.Key(_character_to_key(character), character))
+        await until(pilot, lambda: pilot.app.screen.query_one(Prompt).value == typed)
+
+
+@pytest.mark.parametrize(("place", "keys"), [("campaigns", []), ("campaigns", ["tab"]), ("watch", []), ("results", [])])
+async def test_a_zoomed_pane_has_the_whole_screen(workspace: Workspace, place: str, keys: list[str]):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, start_screen=place) as pilot:
+        await until_shown(pilot, "done", "23,0")
+        await press(pilot, *keys, "z")
+        await until(pilot, lambda: pilot.app.screen.maximized is not None)
+        await until(pilot, lambda: pilot.app.screen.maximized.outer_size in ((120, 38), (120, 37)))
+        await press(pilot, "z")
+        await until(pilot, lambda: pilot.app.screen.query(RowTable).first().outer_size.height < 30)
 
 
 async def test_the_screen_has_taken_a_typed_text_before_the_next_key(

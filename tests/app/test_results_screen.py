@@ -1,12 +1,11 @@
-"""Results: sorted, filtered, compared with another campaign, beside the published figures; and the site."""
+"""Results: sorted, filtered, compared with another campaign, beside the published figures."""
 
 from __future__ import annotations
 
-import platform
+import csv
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from builder import NOW, POINTS, CampaignBuilder, clock, engine_of, finished_campaign, planned, running_campaign
 from driving import driving, is_reading, press, screen_of, until, until_gone, until_shown
 
@@ -15,7 +14,6 @@ from dlperf.app.app import DlperfApp
 from dlperf.app.model.comparison import comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, by_peers, peers_key
 from dlperf.app.model.table import has_words
-from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.row_table import RowTable
@@ -209,6 +207,41 @@ async def test_enter_on_a_result_opens_the_trial_that_gave_it_and_escape_leads_b
         await until_shown(pilot, "Results: 1 of 1")
 
 
+async def test_escape_leaves_a_comparison_and_keeps_the_filter(workspace: Workspace):
+    finished_campaign(workspace, "old", 20000.0, day=2)
+    finished_campaign(workspace, "new", 22000.0, day=1)
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "Results: 2 of 2")
+        await press(pilot, "slash", *"new", "enter", "c", "enter")
+        await until_shown(pilot, "new against old")
+        await press(pilot, "escape")
+        await until_shown(pilot, "Results: 1 of 2 /new")
+        await press(pilot, "escape")
+        await until_shown(pilot, "Results: 2 of 2")
+
+
+async def test_columns_fit_the_rows_that_a_filter_leaves(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "both", [planned(POINTS[0], 1), planned(POINTS[2], 1)])
+    for trial in builder.trials:
+        builder.succeeded(trial, 20000.0)
+    builder.event(Event(clock(900), "campaign_finished"))
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "bert-base  pytorch", "resnet50   pytorch")
+        await press(pilot, "slash", *"resnet50", "enter")
+        await until_shown(pilot, "resnet50  pytorch")
+
+
+async def test_a_ratio_of_unlike_settings_is_called_that(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "both", [planned(POINTS[0], 1), planned(POINTS[2], 1)])
+    for trial in builder.trials:
+        builder.succeeded(trial, 20000.0)
+    builder.event(Event(clock(900), "campaign_finished"))
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "Results: 2 of 2")
+        await press(pilot, "space", "space", "c")
+        await until_shown(pilot, "Side by side", "ratio, unlike settings")
+
+
 async def test_shown_rows_are_copied_as_markdown_and_csv(workspace: Workspace):
     finished_campaign(workspace, "done")
     async with driving(workspace, start_screen="results") as pilot:
@@ -217,7 +250,10 @@ async def test_shown_rows_are_copied_as_markdown_and_csv(workspace: Workspace):
         assert pilot.app.clipboard.splitlines()[0].startswith("| case | framework | prec. | batch |")
         assert "| resnet50 | pytorch | amp | 256 | 1n8g | h200 | 22,990 images/s |" in pilot.app.clipboard
         await press(pilot, "V")
-        assert 'resnet50,pytorch,amp,256,1n8g,h200,"22,990 images/s"' in pilot.app.clipboard
+        (row,) = csv.DictReader(pilot.app.clipboard.splitlines())
+        assert (row["case"], row["value"], row["unit"], row["gpus"]) == ("resnet50", "22990.0", "images/s", "8")
+        await press(pilot, "y")
+        assert pilot.app.clipboard.startswith("resnet50\tpytorch\tamp\t256\t1n8g\th200\t22,990 img/s\t0.2 %")
 
 
 async def test_a_campaign_that_shares_nothing_with_others_says_so(workspace: Workspace):
@@ -231,81 +267,6 @@ async def test_a_campaign_that_shares_nothing_with_others_says_so(workspace: Wor
 async def test_a_workspace_without_results_says_so(workspace: Workspace):
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "No results yet")
-
-
-async def test_the_site_is_built_and_shown_where_it_lies(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
-    folder = workspace.root / "fake"
-    (folder / "dlperf").mkdir(parents=True)
-    (folder / "dlperf" / "__init__.py").touch()  # so that it comes before an installed dlperf
-    program = (
-        "import pathlib, sys\n"
-        "root = pathlib.Path(sys.argv[sys.argv.index('--workspace') + 1])\n"
-        "print('writing pages', flush=True)\n"
-        "(root / 'site/html').mkdir(parents=True)\n"
-        "(root / 'site/html/index.html').write_text('<h1>site</h1>')\n"
-        "print('3 pages', flush=True)\n"
-    )
-    (folder / "dlperf" / "__main__.py").write_text(program)
-    async with driving(workspace, start_screen="publish") as pilot:
-        await until_shown(pilot, "No site yet;")
-        assert pilot.app.screen.check_action("open_site", ()) is None
-        monkeypatch.setenv("PYTHONPATH", str(folder))
-        await pilot.press("b")
-        await until_shown(pilot, "writing pages", "3 pages", "Built.", "The site lies in")
-        assert pilot.app.screen.check_action("open_site", ()) is True
-
-
-async def test_a_build_that_fails_says_so(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
-    folder = workspace.root / "fake"
-    (folder / "dlperf").mkdir(parents=True)
-    (folder / "dlperf" / "__init__.py").touch()  # so that it comes before an installed dlperf
-    (folder / "dlperf" / "__main__.py").write_text("raise SystemExit('dlperf: mkdocs.yml: line 3: no such theme')\n")
-    monkeypatch.setenv("PYTHONPATH", str(folder))
-    async with driving(workspace, start_screen="publish") as pilot:
-        await until_shown(pilot, "No site yet;")
-        await pilot.press("b")
-        await until_shown(pilot, "Not built: dlperf: mkdocs.yml: line 3: no such theme")
-
-
-@pytest.mark.parametrize(
-    ("environment", "system", "opener"),
-    [({}, "linux", None), ({"DISPLAY": ":0"}, "linux", "xdg-open"), ({}, "darwin", "open")],
-)
-def test_a_page_is_opened_only_where_there_is_a_desktop(environment: dict[str, str], system: str, opener: str | None):
-    assert opener_of(environment, system) == opener
-
-
-def site_in(workspace: Workspace) -> None:
-    index = workspace.site_html / "index.html"
-    index.parent.mkdir(parents=True)
-    index.write_text("<h1>site</h1>")
-
-
-@pytest.mark.parametrize(
-    ("program", "said"),
-    [(None, "xdg-open: No such file or directory."), ("#!/bin/sh\nexit 3\n", "No browser opened.")],
-)
-async def test_where_nothing_can_open_the_site_it_is_said_where_it_lies(
-    program: str | None, said: str, workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    site_in(workspace)
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    if program is not None:
-        (programs / "xdg-open").write_text(program)
-        (programs / "xdg-open").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}")
-    monkeypatch.setenv("DISPLAY", ":77")
-    async with driving(workspace, start_screen="publish") as pilot:
-        await until_shown(pilot, "The site lies in")
-        await pilot.press("o")
-        await until_shown(pilot, said, "in a browser.")
-
-
-def test_over_ssh_it_is_said_how_a_browser_gets_to_the_site():
-    told = served_lines("http://127.0.0.1:8123/", {"SSH_CONNECTION": "10.0.0.1 50000 10.0.0.2 22"})
-    assert told[-1].endswith(f"ssh -L 8123:127.0.0.1:8123 {platform.node()}")
-    assert len(served_lines("http://127.0.0.1:8123/", {})) == 1
 
 
 async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is_shown_again(workspace: Workspace):
@@ -358,8 +319,8 @@ async def test_marked_figures_are_compared_side_by_side_and_copied(workspace: Wo
         await until_shown(pilot, "● resnet50")
         await press(pilot, "V")
         await until_shown(pilot, "Copied 2 rows")
-        assert pilot.app.clipboard.count("resnet50") == 2
-        assert "█" not in pilot.app.clipboard
+        rows = csv.DictReader(pilot.app.clipboard.splitlines())
+        assert [row["case"] for row in rows] == ["resnet50", "resnet50"]
         await press(pilot, "c")
         await until_shown(pilot, "Side by side", "1.000×", "ratio", "hardware")
         await press(pilot, "escape", "escape")

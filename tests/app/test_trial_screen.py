@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from builder import POINTS, CampaignBuilder, finished_campaign
-from driving import driving, press, until_gone, until_shown
+from driving import driving, press, screen_of, until, until_gone, until_shown
 
+from dlperf.app.screens.trial import TrialScreen
 from dlperf.messages import message
 from dlperf.plan import TrialKey
 from dlperf.results.model import TrialResult
@@ -43,6 +44,20 @@ async def test_a_wide_window_shows_the_figure_beside_its_curve(workspace: Worksp
         await until_shown(pilot, "warm-up to step 20", "rate(skip=20, take=100)")
         await pilot.resize_terminal(120, 40)
         await until_gone(pilot, "rate(skip=20, take=100)")
+
+
+async def test_escape_clears_a_search_before_it_leads_back_to_the_results(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "Results: 1 of 1")
+        await press(pilot, "enter", "slash", *"step", "enter")
+        log = screen_of(pilot, TrialScreen).log_view
+        await until(pilot, lambda: log.pattern)
+        await press(pilot, "escape")
+        await until(pilot, lambda: not log.pattern)
+        await until_shown(pilot, "1n8g · h200 #2")
+        await press(pilot, "escape")
+        await until_shown(pilot, "Results: 1 of 1")
 
 
 async def test_two_trials_are_set_side_by_side_with_environment_numerics_and_programs(workspace: Workspace):

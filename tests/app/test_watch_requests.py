@@ -136,7 +136,7 @@ async def test_a_group_row_retries_what_failed_of_its_configuration(workspace: W
     builder.event(Event(clock(1500), "planned", f"{bert}/4", data={"retry_of": 2}))
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120", "3 of 4")
+            await until_shown(pilot, "71/120", "0 ✓ 3 ✗ of 4")
             screen_of(pilot, WatchScreen).trials.select(Group(bert))
             await press(pilot, "r")
             await until(pilot, lambda: requests_of(builder) == [("retry", f"{bert}/{number}") for number in (1, 3)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -25,6 +26,7 @@ from dlperf.app.app import DlperfApp
 from dlperf.app.model.trials import Group
 from dlperf.app.screens.trial import TrialScreen
 from dlperf.app.screens.watch import WatchScreen
+from dlperf.app.watching import WatchedCampaign
 from dlperf.messages import message, quoted
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import Workspace
@@ -38,9 +40,30 @@ async def test_trials_are_grouped_with_state_step_throughput_and_time_left(works
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
             await until_shown(
-                pilot, "71/120", "3,010 images/s", "-1m38", "4m00", "▶ running", "✗ failed", "about 2h20 left"
+                pilot, "71/120", "3,010 images/s", "1m38 left", "4m00", "▶ running", "✗ failed", "about 2h20 left"
             )
-            await until_shown(pilot, "resnet50 · pytorch · amp · bs256 · 1n8g · h200  2 of 3  median 23,072 images/s")
+            await until_shown(pilot, "pytorch · amp · bs256 · 1n8g · h200  2 ✓ of 3  ★ best  median 23,072 images/s")
+
+
+async def test_trials_that_did_not_succeed_are_counted_for_themselves(workspace: Workspace):
+    builder = CampaignBuilder(workspace, "mixed", [planned(POINTS[0], 4)])
+    builder.succeeded(builder.trials[0], 1000.0)
+    for trial, state in zip(builder.trials[1:], (State.FAILED, State.LOST, State.CANCELLED), strict=True):
+        builder.state(trial, state, 60)
+    builder.event(Event(clock(900), "campaign_finished"))
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "1n8g · h200  1 ✓ 2 ✗ 1 –  median")
+
+
+async def test_a_trial_that_is_open_does_not_hide_the_campaign_that_is_watched_next(workspace: Workspace):
+    finished_campaign(workspace, "newer", day=4)
+    finished_campaign(workspace, "older", day=5)
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "newer", "older")
+        await press(pilot, "enter", "o")
+        await until_shown(pilot, "1n8g · h200 #1", "warm-up to step 20")
+        await press(pilot, "1", "down", "enter")
+        await until_shown(pilot, "older  finished", "22,970 images/s")
 
 
 async def test_what_the_engine_writes_appears(workspace: Workspace):
@@ -196,7 +219,7 @@ async def test_what_ends_while_a_trial_is_looked_at_is_counted_on_return(workspa
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "2 of 3  median 23,072 images/s")
+            await until_shown(pilot, "2 ✓ of 3  ★ best  median 23,072 images/s")
             await pilot.press("o")
             await until_shown(pilot, "Environment")
             screen = screen_of(pilot, TrialScreen)
@@ -204,7 +227,7 @@ async def test_what_ends_while_a_trial_is_looked_at_is_counted_on_return(workspa
             builder.succeeded(key, 23200.0, 1400)
             await until(pilot, lambda: screen._campaign.status.trials[key].state is State.SUCCEEDED)
             await pilot.press("escape")
-            await until_shown(pilot, "3 of 3  median 23,103 images/s")
+            await until_shown(pilot, "3 ✓  ★ best  median 23,103 images/s")
 
 
 async def test_the_log_that_is_read_stays_when_others_come(workspace: Workspace):
@@ -233,9 +256,9 @@ async def test_a_node_that_sends_nothing_is_said_not_to_answer_before_the_connec
     with engine_of(builder.paths):
         async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
             await until_shown(pilot, "h200-01: no answer for 12s", "at least 2h20 left", "2h04 so far", "1h42")
-            assert "-1m38" not in shown(pilot)
+            assert "1m38 left" not in shown(pilot)
             written(builder, 0)
-            await until_shown(pilot, "about 2h20 left", "-1m38")
+            await until_shown(pilot, "about 2h20 left", "1m38 left")
 
 
 async def test_the_time_that_a_node_has_not_answered_grows_while_nothing_is_written(workspace: Workspace):
@@ -272,7 +295,7 @@ async def test_the_machines_of_a_finished_trial_are_shown_with_their_means(works
     path = builder.paths.trial(builder.trials[0]).node("h200-01").telemetry
     path.write_text("\n".join([header, *rows]) + "\n")
     async with driving(workspace, start_screen="watch") as pilot:
-        await until_shown(pilot, "Machines: means, peak memory and heat", "60 %", "60 GiB", "400 W", "70 °C", "1435")
+        await until_shown(pilot, "Whole trial: means, peak memory and heat", "60 %", "60 GiB", "400 W", "70 °C", "1435")
 
 
 async def test_what_gpus_did_over_time_is_shown_where_there_is_room(workspace: Workspace):
@@ -337,13 +360,13 @@ async def test_configurations_are_ranked_while_they_are_measured(workspace: Work
     paddle = POINTS[3]
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "median 23,072 images/s  ★ best", "median 22,410 images/s  97.1 % of best")
+            await until_shown(pilot, "★ best  median 23,072 images/s", "97.1 % of best  median 22,410 images/s")
             await press(pilot, "s")
             trials = screen_of(pilot, WatchScreen).trials
             groups = [key.configuration for key in trials.keys if isinstance(key, Group)]
             assert groups[:2] == [POINTS[0].id, paddle.id]
             builder.succeeded(TrialKey(paddle.id, 2), 26000.0, 1400)
-            await until_shown(pilot, "24,205 images/s  ★ best", "95.3 % of best")
+            await until_shown(pilot, "★ best  median 24,205 images/s", "95.3 % of best")
             assert trials.keys[0] == Group(paddle.id)
 
 
@@ -357,3 +380,13 @@ async def test_escape_leads_back_to_the_campaigns_once_nothing_is_filtered(works
         await until_shown(pilot, "22,970 images/s")
         await press(pilot, "escape")
         await until_shown(pilot, "✓ finished", "best result")
+
+
+def test_nobody_logs_in_to_the_machine_that_the_program_runs_on(workspace: Workspace):
+    plan = planned(POINTS[0], 1)
+    nodes = tuple(replace(node, transport="local", host="localhost") for node in plan.launch.nodes)
+    local = replace(plan, launch=replace(plan.launch, nodes=nodes))
+    for item, login in ((plan, plan.launch.nodes[0].host), (local, None)):
+        builder = CampaignBuilder(workspace, f"login-{login}", [item])
+        (stream,) = WatchedCampaign(builder.paths).streams(builder.trials[0])
+        assert (stream.login[-1] if stream.login else None) == login

@@ -31,11 +31,18 @@ class Action:
     @property
     def shown_key(self) -> str:
         key = self.key.split(",")[0]
-        return SHOWN_KEYS.get(key) or key_to_character(key) or key
+        return SHOWN_KEYS.get(key) or character_of(key) or key
 
 
-SHOWN_KEYS = {"slash": "/", "escape": "esc", "space": "space", "tab": "tab"}
-"""Where ``key_to_character`` gives none, or one that cannot be shown."""
+SHOWN_KEYS = {"escape": "esc", "space": "space", "tab": "tab"}
+CHARACTERS = {"plus": "+", "minus": "-", "slash": "/", "at": "@", "backslash": "\\", "underscore": "_"}
+"""Of keys whose names are not those of Unicode, so that Textual's ``key_to_character`` does not know them."""
+
+
+def character_of(key: str) -> str | None:
+    """Return what a key types, by the name that Textual gives it; None for those that type nothing."""
+    return CHARACTERS.get(key) or key_to_character(key)
+
 
 _unlisted = partial(Action, in_bar=False)
 
@@ -134,9 +141,9 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         _unlisted("escape", "escape", N_("Back"), N_("Clear filter and search, or go back to the campaigns")),
     ),
     "trial": (
-        Action("escape", "escape", N_("Back"), N_("Go back to the campaign")),
+        Action("escape", "escape", N_("Back"), N_("Clear the search, or go back to where the trial was opened")),
         Action("turn_page", "tab", N_("Next page"), N_("Curve, findings, environment, command, log"), 1),
-        _unlisted("turn_page", "shift+tab", N_("Page before"), N_("Curve, findings, environment, command, log"), -1),
+        _unlisted("turn_page", "shift+tab", N_("Page before"), N_("The page before"), -1),
         Action("show_trial", "greater_than_sign", N_("Next trial"), N_("Show the next trial of the configuration"), 1),
         _unlisted("show_trial", "less_than_sign", N_("Trial before"), N_("Show the trial before"), -1),
         Action("compare", "c", N_("Compare"), N_("Set another trial beside this one, with what differs between them")),
@@ -180,7 +187,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
             "markdown",
         ),
         _unlisted("copy_table", "V", N_("Copy CSV"), N_("Copy the marked rows, or all shown, as CSV"), "csv"),
-        _unlisted("escape", "escape", N_("Back"), N_("Clear filter and comparison")),
+        _unlisted("escape", "escape", N_("Back"), N_("Leave the comparison, or clear filter and marks")),
     ),
     "publish": (
         Action("build", "b", N_("Build"), N_("Build the web site from the results")),

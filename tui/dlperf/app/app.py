@@ -22,17 +22,17 @@ from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.css.query import NoMatches
 from textual.filter import LineFilter
 from textual.geometry import Size
-from textual.keys import key_to_character
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.widgets import Input
 
-from dlperf.app.actions import EVERYWHERE, Action, actions_of, bindings_of
+from dlperf.app.actions import EVERYWHERE, Action, actions_of, bindings_of, character_of
 from dlperf.app.campaigns import CampaignBook
 from dlperf.app.model.campaigns_table import counts_text
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.settings import Settings
 from dlperf.app.terminal import AsciiFilter, TerminalDriver, notification
+from dlperf.app.widgets.row_table import RowTable
 from dlperf.catalog.palette import palette
 from dlperf.messages import CODES, _, use_language
 from dlperf.view.campaigns import CampaignSummary, Standing
@@ -191,7 +191,7 @@ class DlperfApp(App[str]):
         field = self.focused if isinstance(self.focused, Input) else None
         if field is None:
             return await super()._check_bindings(key)
-        if field.check_consume_key(key, key_to_character(key)):
+        if field.check_consume_key(key, character_of(key)):
             return False
         screen = self.screen
         await _wait_until_handled(field, screen)
@@ -227,8 +227,11 @@ class DlperfApp(App[str]):
         await self.switch_mode(place)
 
     def watch_campaign(self, name: str) -> None:
+        """Show a campaign on the Watch screen, whose trial that is open is closed."""
         self.settings.watched = name
         self.switch_mode("watch")
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
 
     def action_jump(self) -> None:
         from dlperf.app.screens.jump import JumpScreen
@@ -241,6 +244,8 @@ class DlperfApp(App[str]):
             self.screen.minimize()
         elif self.screen.focused is not None:
             self.screen.maximize(self.screen.focused)
+        for table in self.screen.query(RowTable):
+            table.limit_height()
 
     def action_switch_theme(self) -> None:
         self.settings.dark = not self.settings.dark

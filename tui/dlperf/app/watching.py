@@ -97,8 +97,11 @@ class WatchedCampaign:
         return self._configurations.get(configuration)
 
     def name_of(self, key: TrialKey) -> str:
+        return f"{self._configuration_of(key)} #{key.number}"
+
+    def _configuration_of(self, key: TrialKey) -> str:
         planned = self.planned(key.configuration)
-        return f"{configuration_text(planned.configuration) if planned else key.configuration} #{key.number}"
+        return configuration_text(planned.configuration) if planned else key.configuration
 
     def progress_of(self, key: TrialKey) -> TrialProgress | None:
         return self.progress.trials.get(str(key)) if self.progress else None
@@ -168,12 +171,14 @@ class WatchedCampaign:
         running = (trial.key for trial in self.status.trials.values() if trial.state is State.RUNNING)
         keys = dict.fromkeys([*filter(None, [key]), *running])
         return {
-            stream.path: printable(f"{stream.label} · {self.name_of(key)}")
+            stream.path: printable(f"#{key.number} · {stream.label} · {self._configuration_of(key)}")
             for key in keys
             for stream in self.streams(key)
         }
 
 
 def _login(node: Node) -> tuple[str, ...]:
+    if node.transport == "local" or not node.host:
+        return ()
     port = ("-p", str(node.port)) if node.port else ()
-    return (*port, f"{node.user}@{node.host}" if node.user else node.host) if node.host else ()
+    return *port, f"{node.user}@{node.host}" if node.user else node.host

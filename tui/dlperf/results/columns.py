@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from io import BytesIO
+from io import BytesIO, StringIO
 from itertools import chain
 from typing import Any
 
@@ -56,6 +57,13 @@ def flat_rows(columns: Mapping[str, Sequence[Any]]) -> list[str]:
     """Return each row as one line of JSON."""
     rows = zip(*columns.values(), strict=True)
     return [json.dumps(dict(zip(columns, cells, strict=True)), ensure_ascii=False) for cells in rows]
+
+
+def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Return CSV with a line of names; a missing cell is empty."""
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows([columns, *zip(*columns.values(), strict=True)])
+    return text.getvalue()
 
 
 def parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dlperf.errors import RequestError
-from dlperf.results.columns import flat_columns, number_columns, parquet
+from dlperf.results.columns import csv_text, flat_columns, number_columns, parquet
 from dlperf.results.model import ConfigurationResult
 
 _NESTED = ("trials", "findings")
@@ -31,7 +31,7 @@ def write_csv(rows: Sequence[ConfigurationResult], path: Path) -> None:
         RequestError: the file cannot be written.
     """
     try:
-        _typed(flat_columns(rows)).to_csv(path, index=False, lineterminator="\n")
+        path.write_text(csv_text(flat_columns(rows)), encoding="utf-8")
     except OSError as error:
         raise RequestError(f"--csv {path}: {error.strerror or error}") from error
 

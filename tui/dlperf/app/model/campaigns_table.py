@@ -49,7 +49,7 @@ class CampaignsView(TableView[CampaignSummary]):
             Column(_("trials"), 17, importance=8),
             Column(_("best result"), 17, right=True, importance=7),
             Column(_("scaling"), 11, right=True, importance=3),
-            Column(_("time"), 8, right=True, importance=6),
+            Column(_("time"), 10, right=True, importance=6),
             Column(_("started"), 11, importance=6),
             Column(_("hardware"), 12, importance=5),
             Column(_("what"), 20, importance=1, flexible=True),
@@ -83,7 +83,7 @@ def _trials(summary: CampaignSummary) -> str:
         return counts_text(summary.succeeded, summary.bad, summary.cancelled)
     share = summary.done / summary.total if summary.total else 0.0
     failed = f" {summary.bad} ✗" if summary.bad else ""
-    return f"{bar(share, 6)} {summary.done}/{summary.total}{failed}"
+    return f"{bar(share, 5)} {summary.done}/{summary.total}{failed}"
 
 
 def counts_text(succeeded: int, bad: int, cancelled: int) -> str:
@@ -95,7 +95,7 @@ def counts_text(succeeded: int, bad: int, cancelled: int) -> str:
 def _time(summary: CampaignSummary) -> str:
     """Return the time left while it runs, else the time it took."""
     if summary.live and summary.seconds_left is not None:
-        return "-" + short_duration(summary.seconds_left)
+        return _("{time} left", time=short_duration(summary.seconds_left))
     return short_duration(summary.seconds) if summary.seconds is not None else ""
 
 

@@ -11,6 +11,7 @@ from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, TableView, T
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.messages import _, language
 from dlperf.plan import TrialKey
+from dlperf.results.columns import csv_text, flat_columns
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.rows import row_of_trial
 from dlperf.view.text import number, percent, printable
@@ -33,6 +34,9 @@ class ResultsView(TableView[ConfigurationResult]):
     short_units: bool = True
 
     def as_text(self, form: str) -> str:
+        """Return the chosen rows as a Markdown table, or with all that ``dlperf results --csv`` writes."""
+        if form == "csv":
+            return csv_text(flat_columns(self.chosen()))
         return super(ResultsView, replace(self, short_units=False)).as_text(form)
 
     @cached_property
@@ -146,7 +150,9 @@ def side_by_side(
     first = rows[0]
     lines: dict[str, Sequence[str]] = {
         _("figure"): [figure_text(row) for row in rows],
-        _("ratio"): [f"{row.score / first.score:.3f}×" if first.score and row.value else NOTHING for row in rows],
+        _ratio_title(rows): [
+            f"{row.score / first.score:.3f}×" if first.score and row.value else NOTHING for row in rows
+        ],
         _("spread"): [percent(row.spread) for row in rows],
         "n": [str(row.n or NOTHING) for row in rows],
         _("protocol"): [row.protocol or NOTHING for row in rows],
@@ -161,6 +167,15 @@ def side_by_side(
         name: Row((name, *map(printable, cells)), tones=("dim", *["" if len({*cells}) == 1 else "warn"] * len(cells)))
         for name, cells in lines.items()
     }
+
+
+def _ratio(row: ConfigurationResult, first: ConfigurationResult) -> str:
+    return f"{row.score / first.score:.3f}×" if first.score and row.value else NOTHING
+
+
+def _ratio_title(rows: Sequence[ConfigurationResult]) -> str:
+    alike = len({(row.case, row.precision, row.batch_size, row.gpus_total) for row in rows}) == 1
+    return _("ratio") if alike else _("ratio, unlike settings")
 
 
 def number_of_evidence(row: ConfigurationResult) -> int | None:

@@ -38,7 +38,7 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
         _line(_("estimator"), result.estimator),
         _line(_("samples"), f"{result.samples}, {steps}"),
         _line(_("log lines"), _range(N_("{first} to {last}"), result.first_line, result.last_line)),
-        _line(_("mean power"), number(result.power_watts, "W")),
+        _line(_("mean power"), _power_text(result.power_watts)),
         "",
         _("Findings"),
         *([f"  {finding_text(item)} ({item.code})" for item in result.findings] or [_("  none")]),
@@ -53,6 +53,10 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
         lines += ["", _("The same samples under other estimators")]
         lines += [_labelled(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]
     return lines
+
+
+def _power_text(watts: float | None) -> str:
+    return number(None) if watts is None else _("{value} in the measured window", value=number(watts, "W"))
 
 
 def _value_with_basis(metric: MetricValue) -> str:

@@ -11,6 +11,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import NamedTuple
 
+from dlperf.app.model.campaigns_table import counts_text
 from dlperf.app.model.table import Column, Row, Tone, has_words
 from dlperf.catalog.axes import axes_text
 from dlperf.messages import N_, Message, _, pgettext, render
@@ -25,7 +26,7 @@ from dlperf.runs.records import (
     record_time,
     seconds_between,
 )
-from dlperf.view.campaigns import step_text, trial_notes
+from dlperf.view.campaigns import BAD, step_text, trial_notes
 from dlperf.view.text import number, percent, printable, short_duration
 
 SPARK_WIDTH = 16
@@ -139,15 +140,22 @@ def group_row(
     unit: str,
     share: float | None = None,
 ) -> Row:
-    done = sum(trial.state.finished for trial in trials)
-    parts = [_("{done} of {total}", done=done, total=len(trials))]
-    if values:
-        parts.append(_("median {value}", value=number(median(values), unit)))
+    parts = [_ended_text([trial.state for trial in trials])]
     if share is not None:
         parts.append(_("★ best") if share == 1.0 else _("{share} of best", share=percent(share)))
+    if values:
+        parts.append(_("median {value}", value=number(median(values), unit)))
     if stopped:
         parts.append(_("stopped: {reason}", reason=printable(render(stopped))))
     return Row((configuration_text(configuration), "  ".join(parts)), "group")
+
+
+def _ended_text(states: Sequence[State]) -> str:
+    """Return how the trials have ended, and of how many where some have not: ``2 ✓ 1 ✗ of 5``."""
+    bad, cancelled = sum(state in BAD for state in states), states.count(State.CANCELLED)
+    ended = sum(state.finished for state in states)
+    counts = counts_text(ended - bad - cancelled, bad, cancelled)
+    return counts if ended == len(states) else _("{done} of {total}", done=counts, total=len(states))
 
 
 def shares_of_best(record: CampaignRecord, trials: Mapping[str, Sequence[TrialStatus]]) -> dict[str, float]:
@@ -181,8 +189,10 @@ def trial_row(
             step_text(live),
             throughput,
             sparkline(live.recent, SPARK_WIDTH) if live else "",
-            _time(trial, live, silent, now),
-            " · ".join([*_silence_notes(silences, live), *_notes(trial, progress, result, asked)]),
+            _time(trial, now),
+            " · ".join(
+                [*_left(live, silent), *_silence_notes(silences, live), *_notes(trial, progress, result, asked)]
+            ),
         ),
         tone="warn" if silent else tone if trial.state is not State.SUCCEEDED else "",
         tones=("", tone, "", "", "busy", "", ""),
@@ -211,14 +221,19 @@ def sparkline(values: Sequence[float], width: int, low: float | None = None) -> 
     return "".join(blocks[round((value - low) / (high - low) * steps)] for value in shown)
 
 
-def _time(trial: TrialStatus, live: TrialProgress | None, silent: bool, now: float) -> str:
-    """Return the time left, where nothing hangs, else the time since the start; at the end, the time it took."""
-    if live and live.seconds_left is not None and not silent:
-        return "-" + short_duration(live.seconds_left)
+def _time(trial: TrialStatus, now: float) -> str:
+    """Return the time since the start; at the end, the time it took."""
     if trial.started is None:
         return ""
     end = trial.ended or record_time(datetime.fromtimestamp(now, UTC))
     return short_duration(max(0.0, seconds_between(trial.started, end)))
+
+
+def _left(live: TrialProgress | None, silent: bool) -> list[str]:
+    """Return the time left, where nothing hangs."""
+    if live is None or live.seconds_left is None or silent:
+        return []
+    return [_("{time} left", time=short_duration(live.seconds_left))]
 
 
 def _silence_notes(silences: Silences, live: TrialProgress | None) -> list[str]:

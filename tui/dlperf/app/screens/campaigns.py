@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
 
 from dlperf.app.actions import bindings_of
@@ -20,6 +19,7 @@ from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.pages import filtered_title, no_match
 from dlperf.app.screens.sorted_table import SortedTableScreen
+from dlperf.app.widgets.panel import Panel
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import StatusLine, set_titles
@@ -59,13 +59,13 @@ class CampaignsScreen(SortedTableScreen):
         return self.query_one("#campaigns", RowTable)
 
     @property
-    def preview(self) -> Vertical:
-        return self.query_one("#preview", Vertical)
+    def preview(self) -> Panel:
+        return self.query_one("#preview", Panel)
 
     def body(self) -> ComposeResult:
         yield RowTable(self.view.columns(), id="campaigns")
         yield StatusLine("about-campaign")
-        with Vertical(classes="panel", id="preview"):
+        with Panel(id="preview"):
             yield RowTable((Column("", 1),), id="preview-rows")
             yield StatusLine("preview-text")
 
@@ -206,6 +206,7 @@ class CampaignsScreen(SortedTableScreen):
 
     def action_escape(self) -> None:
         self.show_view(replace(self.view, matching=""))
+        self.table.forget_widths()
 
 
 def _empty_text() -> str:

@@ -12,7 +12,7 @@ from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
@@ -22,6 +22,7 @@ from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line
 from dlperf.app.model.table import Column, widths_that_fit
 from dlperf.app.screens.pages import filtered_title
 from dlperf.app.screens.plan_actions import PlanActions, preset_columns
+from dlperf.app.widgets.panel import Panel
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import StatusLine, set_titles
@@ -82,7 +83,7 @@ class ChooseScreen(PlanActions):
             for axis in AXES:
                 yield RowTable(LIST_COLUMNS, id=axis, header=False, chosen_by_click=True)
         yield StatusLine("why")
-        with Vertical(classes="panel", id="plan-panel"):
+        with Panel(id="plan-panel"):
             yield Static(id="plan-lines", markup=False)
             yield RowTable(preset_columns(), id="plan")
         yield StatusLine("same-command")

@@ -129,7 +129,7 @@ class ResultsScreen(SortedTableScreen):
         self.query_one("#peers").display = bool(self._items)
         self.table.set_class(not self._items, "-alone")
         self.set_class(len(self._items) > MAX_COMPACT_ROWS, "-many")
-        self.table.styles.max_height = max(MIN_ROWS, len(self._items) + FRAME_ROWS)
+        self.table.limit_height(max(MIN_ROWS, len(self._items) + FRAME_ROWS))
         lines = [line for line in (view.summary(), self._problem) if line]
         self.query_one("#left-out", StatusLine).update("\n".join(lines))
         self.query_one("#left-out").display = bool(lines)
@@ -152,15 +152,19 @@ class ResultsScreen(SortedTableScreen):
     @on(RowTable.Highlighted, "#results")
     def _show_selected(self) -> None:
         item = self._selected()
-        about = self.view.about(item) if item else []
-        self.query_one("#selected-line", StatusLine).update(
-            "\n".join(packed(map(str.strip, about[1:]), self.size.width - 2, " · "))
-        )
+        about = self.view.about(item)[1:] if item else []
         row = self.view.result(item) if item else None
+        if row and isinstance(self.view, ResultsView):
+            about = [printable(row.campaign), *about]
+        self.query_one("#selected-line", StatusLine).update(
+            "\n".join(packed(map(str.strip, about), self.size.width - 2, " · "))
+        )
         peers = self._all.peers.get(peers_key(row), ()) if row else ()
         if peers != self._shown_peers:
             self._shown_peers = peers
-            self.query_one("#peers", RowTable).show_items(ResultsView(rows=tuple(peers)))
+            table = self.query_one("#peers", RowTable)
+            table.show_items(ResultsView(rows=tuple(peers)))
+            table.forget_widths()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "published" and isinstance(self.view, ComparisonView):
@@ -255,4 +259,9 @@ class ResultsScreen(SortedTableScreen):
         self.notify(_("Copied {count} rows to the clipboard.", count=len(self.view.chosen())))
 
     def action_escape(self) -> None:
-        self.show_view(replace(self._all, matching="", marked=frozenset()))
+        """Leave a comparison; else clear the filter and the marks."""
+        if isinstance(self.view, ComparisonView):
+            self.show_view(self._all)
+        else:
+            self.show_view(replace(self._all, matching="", marked=frozenset()))
+            self.table.forget_widths()

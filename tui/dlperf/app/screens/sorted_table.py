@@ -58,3 +58,4 @@ class SortedTableScreen(PlaceScreen):
     def _typed(self, event: Prompt.Typed) -> None:
         if event.purpose == "filter":
             self.show_view(replace(self.view, matching=event.text))
+            self.table.forget_widths()

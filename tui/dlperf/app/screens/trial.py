@@ -259,7 +259,11 @@ class TrialScreen(LogActions):
         self.log_view.show_lines(result.first_line, result.last_line or result.first_line)
 
     def action_escape(self) -> None:
-        self.app.pop_screen()
+        """Clear the search; where there is none, go back to where the trial was opened."""
+        if self._page == "log" and (self.log_view.only_matching or self.log_view.pattern):
+            self.clear_search()
+        else:
+            self.app.pop_screen()
 
     @on(Prompt.Typed)
     def _typed(self, event: Prompt.Typed) -> None:

@@ -163,7 +163,7 @@ class WatchScreen(CampaignActions, LogActions):
         ranks = self._shares if self._ranked else {}
         self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded, ranks), self._row)
         room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS
-        self.trials.styles.max_height = max(MIN_ROWS, room_for_all)
+        self.trials.limit_height(max(MIN_ROWS, room_for_all))
         if self.standing() is Standing.FINISHED:
             self.trials.forget_widths()
         self._select_running()

@@ -43,7 +43,7 @@ class TopBar(LinkBar):
         bar.append(" dlperf ", Style(bold=True))
         for action in SCREENS:
             style = Style(meta={"@click": f"app.{action.call}"})
-            if action.parameter == self._place or (self._place == "trial" and action.parameter == "watch"):
+            if action.parameter == (self.app.current_mode if self._place == "trial" else self._place):
                 style += Style(bold=True, underline=True)
             bar.append(f" {action.key} {_(action.text)} ", style)
         room = width - bar.cell_len - 1

@@ -45,7 +45,7 @@ class DeviceTable(RowTable):
         ended = campaign.status.trials[key].state.finished
         if key != self._trial:
             self._trial, self.devices = key, ()
-        set_titles(self, Content(_("Machines: means, peak memory and heat") if ended else _("Machines")))
+        set_titles(self, Content(_("Whole trial: means, peak memory and heat") if ended else _("Machines")))
         nodes = campaign.nodes(key)
         before, self._silent = self._silent, campaign.silences(key, now).nodes
         seen = (key, ended, [modified(node.telemetry) for node in nodes])

@@ -96,6 +96,7 @@ class RowTable(ScrollView, can_focus=True):
         """Without the scroll bar, which comes and goes."""
         self._layout: list[tuple[int, int]] = []
         """Index and width of the columns shown."""
+        self._most_lines: int | None = None
         self._wanted: Hashable | None = None
         """Key to select once there is such a row."""
 
@@ -125,6 +126,11 @@ class RowTable(ScrollView, can_focus=True):
             index = self._index_at(y)
             if index is not None and index < len(self.keys) and self._cells(self.keys[index]) != row:
                 self.refresh_line(self.scroll_offset.y + y)
+
+    def limit_height(self, lines: int | None = None) -> None:
+        """Take at most so many lines, by default as many as before, unless the table has the whole screen."""
+        self._most_lines = lines or self._most_lines
+        self.styles.max_height = None if self.is_maximized else self._most_lines
 
     def forget_widths(self) -> None:
         """Fit the columns to the rows of now, after others than these were shown."""
@@ -191,7 +197,9 @@ class RowTable(ScrollView, can_focus=True):
             self._move_to(self._index_of(key))
 
     def text_of(self, key: Hashable) -> str:
-        return "\t".join(self._cells(key).cells)
+        """Return the cells of a row for other programs, without what is drawn."""
+        cells = zip(self._cells(key).cells, self.columns, strict=False)
+        return "\t".join(cell for cell, column in cells if not column.drawn)
 
     def _index_of(self, key: Hashable | None) -> int:
         if key in self.keys:
