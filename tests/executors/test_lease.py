@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from trials import finished, printed, run_to_end, shell_trial
 from dlperf.executors.base import CheckItem, Executor, Trial
 from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes.supervisor import lease
+from dlperf.nodes.supervisor.processes import has_mark
 from dlperf.runs.records import State
 
 NOBODY = 65534
@@ -69,6 +71,8 @@ def test_processes_with_the_owners_mark_hold_the_machine_without_the_lock(lease_
     assert lease.lease_owner() is None
     marked = {**os.environ, "DLPERF_TRIAL": "campaign.trial.1/n2"}
     with subprocess.Popen(["sleep", "92"], env=marked) as left:
+        while not has_mark(left.pid, "campaign.trial.1/"):  # Linux shows it a little after Popen has returned
+            time.sleep(0.01)
         owner = lease.lease_owner()
         left.kill()
     assert owner
