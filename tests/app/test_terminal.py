@@ -168,7 +168,7 @@ def test_leaving_says_what_goes_on_and_how_to_come_back(terminal: Terminal, work
     terminal.press("Enter")
     terminal.until_shown("▶ running", "step=")
     let_go(workspace, paths)
-    terminal.until_shown("2 ✓  median")
+    terminal.until_shown("1n1g · local  2 ✓")
 
 
 def test_a_killed_window_takes_nothing_with_it(terminal: Terminal, workspace: Workspace):

@@ -75,6 +75,16 @@ async def test_two_trials_are_set_side_by_side_with_environment_numerics_and_pro
         await until_gone(pilot, "EPYC")
 
 
+async def test_two_trials_in_the_same_environment_are_said_to_be(workspace: Workspace):
+    builder = finished_campaign(workspace, "may")
+    for number in (1, 2):
+        record(builder, number, conditions={"driver": "570.86"})
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "may", "22,970 images/s")
+        await press(pilot, "o", "c", "enter")
+        await until_shown(pilot, "Side by side", "may #1", "environment", "the same")
+
+
 async def test_a_trial_that_failed_is_compared_by_its_conditions(workspace: Workspace):
     builder = finished_campaign(workspace, "may")
     cause = message("exit_code", code_value=3)

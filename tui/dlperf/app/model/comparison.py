@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dlperf.app.model.results_table import about_result, axes_of, figure_text
+from dlperf.app.model.results_table import AXES, about_result, axes_of, figure_text
 from dlperf.app.model.table import Column, Row, TableView, Tone, axis_columns
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _, render
 from dlperf.results.claims import Claim
+from dlperf.results.columns import csv_text
 from dlperf.results.compare import Comparisons, Missing, Selector, compare
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.provenance import differences
@@ -118,6 +119,18 @@ class ComparisonView(TableView[Point]):
         tone = TONES.get(item.verdict, "")
         return Row(cells, tones=(*plain, tone))
 
+    def as_text(self, form: str) -> str:
+        """Return the rows as a Markdown table, or as CSV with numbers as they are computed."""
+        if form != "csv":
+            return super().as_text(form)
+        shown = self.chosen()
+        columns: dict[str, list[object]] = {
+            name: [axes_of(item.result)[at] for item in shown] for at, name in enumerate(AXES)
+        }
+        columns |= {side: [_value_of(getattr(item, side)) for item in shown] for side in ("after", "before")}
+        columns |= {name: [getattr(item.result, name) for item in shown] for name in ("unit", "spread", "n")}
+        return csv_text(columns | {name: [getattr(item, name) for item in shown] for name in ("ratio", "verdict")})
+
     def _verdict(self, item: Point) -> str:
         if item.verdict == MISSING:
             return _("only in {name}", name=printable(self.before))
@@ -151,6 +164,10 @@ class ComparisonView(TableView[Point]):
             lines += [f"  {printable(render(why))}" for why in item.claim.reasons]
             lines += [printable(difference) for difference in differences(item.claim.a, item.claim.b)]
         return lines
+
+
+def _value_of(side: Side) -> float | None:
+    return side.value if side else None
 
 
 def comparison_of(rows: Iterable[ConfigurationResult], before: str, after: str) -> ComparisonView | None:

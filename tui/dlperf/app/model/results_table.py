@@ -150,23 +150,27 @@ def side_by_side(
     first = rows[0]
     lines: dict[str, Sequence[str]] = {
         _("figure"): [figure_text(row) for row in rows],
-        _ratio_title(rows): [
-            f"{row.score / first.score:.3f}×" if first.score and row.value else NOTHING for row in rows
-        ],
+        _ratio_title(rows): [_ratio(row, first) for row in rows],
         _("spread"): [percent(row.spread) for row in rows],
         "n": [str(row.n or NOTHING) for row in rows],
         _("protocol"): [row.protocol or NOTHING for row in rows],
     }
     lines |= zip((column.title for column in axis_columns(9, 9, 9)), zip(*map(axes_of, rows), strict=True), strict=True)
-    for name in dict.fromkeys(name for known in conditions for name in known):
-        values = [known.get(name, NOTHING) for known in conditions]
-        if len({*values}) > 1:
-            lines[name] = values
+    lines |= _unlike_conditions(conditions)
     columns = [Column("", 24, importance=9), *(Column(title_of(row), 16, importance=8) for row in rows)]
     return columns, {
         name: Row((name, *map(printable, cells)), tones=("dim", *["" if len({*cells}) == 1 else "warn"] * len(cells)))
         for name, cells in lines.items()
     }
+
+
+def _unlike_conditions(conditions: Sequence[Mapping[str, str]]) -> dict[str, Sequence[str]]:
+    """Return the conditions that differ, or that those of all are the same."""
+    names = dict.fromkeys(name for known in conditions for name in known)
+    values = {name: [known.get(name, NOTHING) for known in conditions] for name in names}
+    unlike: dict[str, Sequence[str]] = {name: each for name, each in values.items() if len({*each}) > 1}
+    title = _("environment")
+    return unlike or ({title: [_("the same")] * len(conditions)} if all(conditions) else {})
 
 
 def _ratio(row: ConfigurationResult, first: ConfigurationResult) -> str:
