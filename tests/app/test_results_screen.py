@@ -143,6 +143,14 @@ def test_beside_a_figure_stand_those_of_the_same_case_precision_and_gpus():
     assert by_peers((FAST, published, other, NONE, SLOW))[peers_key(FAST)] == [published, FAST, SLOW]
 
 
+def measure_two_cases(workspace: Workspace) -> None:
+    """Finish a campaign of ResNet-50 and BERT."""
+    builder = CampaignBuilder(workspace, "both", [planned(POINTS[0], 1), planned(POINTS[2], 1)])
+    for trial in builder.trials:
+        builder.succeeded(trial, 20000.0)
+    builder.event(Event(clock(900), "campaign_finished"))
+
+
 async def test_a_narrow_window_says_which_framework_on_which_hardware_gave_a_figure(workspace: Workspace):
     point = replace(POINTS[0], framework="pytorch-compiled", precision="bf16-pure", hardware="h200-4x")
     builder = CampaignBuilder(workspace, "nightly", [planned(point, 1)])
@@ -217,6 +225,7 @@ async def test_escape_leaves_a_comparison_and_keeps_the_filter(workspace: Worksp
         await press(pilot, "V")
         (row,) = csv.DictReader(pilot.app.clipboard.splitlines())
         assert (row["after"], row["before"], row["ratio"]) == ("22040.0", "20040.0", repr(22040 / 20040))
+        assert (row["nodes"], row["gpus"], row["unit"]) == ("1", "8", "images/s")
         await press(pilot, "escape")
         await until_shown(pilot, "Results: 1 of 2 /new")
         await press(pilot, "escape")
@@ -224,10 +233,7 @@ async def test_escape_leaves_a_comparison_and_keeps_the_filter(workspace: Worksp
 
 
 async def test_columns_fit_the_rows_that_a_filter_leaves(workspace: Workspace):
-    builder = CampaignBuilder(workspace, "both", [planned(POINTS[0], 1), planned(POINTS[2], 1)])
-    for trial in builder.trials:
-        builder.succeeded(trial, 20000.0)
-    builder.event(Event(clock(900), "campaign_finished"))
+    measure_two_cases(workspace)
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "bert-base  pytorch", "resnet50   pytorch")
         await press(pilot, "slash", *"resnet50", "enter")
@@ -235,10 +241,7 @@ async def test_columns_fit_the_rows_that_a_filter_leaves(workspace: Workspace):
 
 
 async def test_a_ratio_of_unlike_settings_is_called_that(workspace: Workspace):
-    builder = CampaignBuilder(workspace, "both", [planned(POINTS[0], 1), planned(POINTS[2], 1)])
-    for trial in builder.trials:
-        builder.succeeded(trial, 20000.0)
-    builder.event(Event(clock(900), "campaign_finished"))
+    measure_two_cases(workspace)
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "Results: 2 of 2")
         await press(pilot, "space", "space", "c")
@@ -342,10 +345,7 @@ async def test_peers_are_shown_again_after_the_language_was_switched(workspace: 
 
 
 async def test_what_marked_figures_ran_is_chosen_again_with_one_key(workspace: Workspace):
-    builder = CampaignBuilder(workspace, "both", [planned(POINTS[0], 1), planned(POINTS[2], 1)])
-    for trial in builder.trials:
-        builder.succeeded(trial, 20000.0)
-    builder.event(Event(clock(900), "campaign_finished"))
+    measure_two_cases(workspace)
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "Results: 2 of 2")
         await press(pilot, "space", "space", "r")

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dlperf.app.model.results_table import AXES, about_result, axes_of, figure_text
+from dlperf.app.model.results_table import about_result, axes_of, figure_text
 from dlperf.app.model.table import Column, Row, TableView, Tone, axis_columns
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _, render
+from dlperf.results import columns as flat
 from dlperf.results.claims import Claim
-from dlperf.results.columns import csv_text
 from dlperf.results.compare import Comparisons, Missing, Selector, compare
 from dlperf.results.model import ConfigurationResult
 from dlperf.results.provenance import differences
@@ -40,6 +40,8 @@ TONES: dict[str, Tone] = {
     NO_FIGURE: "bad",
     MISSING: "bad",
 }
+COPIED = ("hardware", "framework", "case", "precision", "batch_size", "nodes", "gpus", "unit", "spread", "n")
+"""Columns of CSV that are those of a result; of the newer one where both campaigns have it."""
 Side = ConfigurationResult | None
 
 
@@ -119,17 +121,13 @@ class ComparisonView(TableView[Point]):
         tone = TONES.get(item.verdict, "")
         return Row(cells, tones=(*plain, tone))
 
-    def as_text(self, form: str) -> str:
-        """Return the rows as a Markdown table, or as CSV with numbers as they are computed."""
-        if form != "csv":
-            return super().as_text(form)
+    def as_csv(self) -> str:
         shown = self.chosen()
-        columns: dict[str, list[object]] = {
-            name: [axes_of(item.result)[at] for item in shown] for at, name in enumerate(AXES)
-        }
+        rows = [item.result for item in shown]
+        columns = {name: [getattr(row, name) for row in rows] for name in COPIED}
+        columns |= flat.axis_columns([row.axes for row in rows])
         columns |= {side: [_value_of(getattr(item, side)) for item in shown] for side in ("after", "before")}
-        columns |= {name: [getattr(item.result, name) for item in shown] for name in ("unit", "spread", "n")}
-        return csv_text(columns | {name: [getattr(item, name) for item in shown] for name in ("ratio", "verdict")})
+        return flat.csv_text(columns | {name: [getattr(item, name) for item in shown] for name in ("ratio", "verdict")})
 
     def _verdict(self, item: Point) -> str:
         if item.verdict == MISSING:

@@ -33,11 +33,12 @@ class ResultsView(TableView[ConfigurationResult]):
     """Names of results to be compared side by side, or copied."""
     short_units: bool = True
 
-    def as_text(self, form: str) -> str:
-        """Return the chosen rows as a Markdown table, or with all that ``dlperf results --csv`` writes."""
-        if form == "csv":
-            return csv_text(flat_columns(self.chosen()))
-        return super(ResultsView, replace(self, short_units=False)).as_text(form)
+    def as_csv(self) -> str:
+        """Return all that ``dlperf results --csv`` writes."""
+        return csv_text(flat_columns(self.chosen()))
+
+    def as_markdown(self) -> str:
+        return super(ResultsView, replace(self, short_units=False)).as_markdown()
 
     @cached_property
     def peers(self) -> Mapping[Hashable, list[ConfigurationResult]]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from io import StringIO
 from typing import Any, Generic, Literal, Self, TypeVar
 
 from rich.cells import cell_len, set_cell_size
@@ -188,13 +186,17 @@ class TableView(Generic[Item]):
 
     def as_text(self, form: str) -> str:
         """Return the chosen rows as ``markdown`` or ``csv``."""
+        return self.as_csv() if form == "csv" else self.as_markdown()
+
+    def as_csv(self) -> str:
+        """Return the chosen items with their values as they were computed, for other programs."""
+        raise NotImplementedError
+
+    def as_markdown(self) -> str:
+        """Return the chosen rows as they are shown, without what is drawn."""
         columns = self.columns()
         cells = [[column.title for column in columns], *(self.cells(item).cells for item in self.chosen())]
         rows = [[cell for cell, column in zip(row, columns, strict=True) if not column.drawn] for row in cells]
-        if form == "csv":
-            text = StringIO()
-            csv.writer(text, lineterminator="\n").writerows(rows)
-            return text.getvalue()
         rules = ["---:" if column.right else "---" for column in columns if not column.drawn]
         lines = [[cell.replace("|", "\\|") for cell in row] for row in (rows[0], rules, *rows[1:])]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
