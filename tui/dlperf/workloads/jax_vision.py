@@ -123,7 +123,7 @@ def vgg16_parameters(key, image_size):
 
 
 def dropout(key, x):
-    """Set every other number, drawn at random, to 0 and double the rest."""
+    """Set each number to 0 with a probability of one half, and double the rest."""
     return jnp.where(jax.random.bernoulli(key, shape=x.shape), 2 * x, 0)
 
 

@@ -97,6 +97,7 @@ class RowTable(ScrollView, can_focus=True):
         self._layout: list[tuple[int, int]] = []
         """Index and width of the columns shown."""
         self._most_lines: int | None = None
+        """Height while the table has not the whole screen; None: as the style says."""
         self._wanted: Hashable | None = None
         """Key to select once there is such a row."""
 
