@@ -296,6 +296,8 @@ async def test_the_machines_of_a_finished_trial_are_shown_with_their_means(works
     path.write_text("\n".join([header, *rows]) + "\n")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "Whole trial: means, peak memory and heat", "60 %", "60 GiB", "400 W", "70 °C", "1435")
+        await pilot.resize_terminal(80, 24)
+        await until_shown(pilot, "h200-01, whole trial: GPU 60 % 60 GiB 400 W 70 °C")
 
 
 async def test_what_gpus_did_over_time_is_shown_where_there_is_room(workspace: Workspace):

@@ -152,8 +152,12 @@ def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room
     return rows
 
 
-def node_summaries(devices: Sequence[Device]) -> list[str]:
-    return [f"{node}: {_summarize(known)}" for node, known in _by_node(devices).items()]
+def node_summaries(devices: Sequence[Device], ended: bool) -> list[str]:
+    """Return a line for each node: of an ended trial, the means of ``read_means``."""
+    summaries = {node: _summarize(known) for node, known in _by_node(devices).items()}
+    if ended:
+        return [_("{node}, whole trial: {means}", node=node, means=means) for node, means in summaries.items()]
+    return [f"{node}: {newest}" for node, newest in summaries.items()]
 
 
 def _by_node(devices: Sequence[Device]) -> dict[str, list[Device]]:

@@ -183,8 +183,9 @@ class WatchScreen(CampaignActions, LogActions):
         if self.campaign is None:
             return
         lines = campaign_lines(self.campaign, self.size.width - 2, self.settings.now())
-        if self.has_class("-narrow"):
-            lines = [*lines, *node_summaries(self.devices.devices)]
+        shown = self.campaign.status.trials.get(self._shown) if self._shown else None
+        if self.has_class("-narrow") and shown is not None:
+            lines = [*lines, *node_summaries(self.devices.devices, shown.state.finished)]
         self.query_one("#campaign-line", StatusLine).update("\n".join(lines[:3]))
 
     def _row(self, key: Hashable) -> Row:
