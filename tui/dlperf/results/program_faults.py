@@ -20,6 +20,8 @@ class Fault:
     file: str
     sha256: Sequence[str]
     command: Sequence[str]
+    value_stands: bool = False
+    """The program did the work that its value says, but a comparison with another framework is not fair."""
 
 
 @lru_cache(maxsize=1)
@@ -38,10 +40,12 @@ def findings_of_programs(programs: Mapping[str, str], command: Sequence[str]) ->
     )
 
 
-FAULTS = frozenset(fault.code for fault in known_faults())
-"""Codes of all known faults."""
+FAULTS = frozenset(fault.code for fault in known_faults() if not fault.value_stands)
+"""Codes of the faults for which reports and rankings leave a result out."""
+UNFAIR = frozenset(fault.code for fault in known_faults() if fault.value_stands)
+"""Codes of those that only withdraw claims."""
 
 
 def faults_of_programs(row: ConfigurationResult) -> frozenset[str]:
-    """Return the codes of the known faults of the programs that a result was measured with."""
+    """Return the codes of the faults for which a result is left out."""
     return FAULTS.intersection(finding.code for finding in row.findings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ from dlperf.report.pages.page import Page
 from dlperf.report.views import Column, Link, Table, Text, date
 from dlperf.results.claims import Claim, claim
 from dlperf.results.model import ConfigurationResult
-from dlperf.results.program_faults import FAULTS
+from dlperf.results.program_faults import FAULTS, UNFAIR
 from dlperf.results.provenance import HASH_DIGITS, differing, row_conditions
 
 WORSE = ("slower", "worse")
@@ -49,14 +49,15 @@ def history(language: Language, data: SiteData) -> str:
         most=MOST,
         overview=_overview(page, shown),
         sections=[_section(page, rows) for rows in shown],
-        faults=_faults(page),
+        faults=_faults(page, FAULTS),
+        withdrawn=_faults(page, UNFAIR),
         editions=[page.file_link(f"{at.edition(name)}{root}index.html", name) for name in data.editions],
     )
 
 
-def _faults(page: Page) -> list[tuple[str, list[Link]]]:
+def _faults(page: Page, codes: Collection[str]) -> list[tuple[str, list[Link]]]:
     """Return what was wrong with training programs, and the results that were measured with each."""
-    found = [(fault, row) for row in page.data.ordered for fault in row.findings if fault.code in FAULTS]
+    found = [(fault, row) for row in page.data.ordered for fault in row.findings if fault.code in codes]
     return [
         (page.language.render(members[0][0].message), [_result_link(page, row) for _, row in members])
         for members in grouped(found, lambda pair: pair[0].code).values()
