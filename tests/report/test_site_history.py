@@ -271,8 +271,8 @@ def test_reports_leave_out_results_of_a_faulty_program() -> None:
 
 def test_withdrawn_claims_are_listed_and_their_results_stay_in_reports() -> None:
     data = twice(400.0, 380.0)
-    unfair = replace(data.results[0], findings=(warning("layers_scanned"),))
-    data = replace(data, results=(unfair, data.results[1]))
+    unfair = replace(data.results[1], findings=(warning("layers_scanned"),))
+    data = replace(data, results=(data.results[0], unfair))
     text = history(ENGLISH, data)
     assert at.html_address(at.HISTORY, at.configuration_page(unfair)) in text[text.index("{ #withdrawn }") :]
     assert any(unfair in rows for rows in data.reports.values())
