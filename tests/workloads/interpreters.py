@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 import dlperf.workloads
 from ports import free_port
 
-WORKLOADS = Path(dlperf.workloads.__file__).parent
+_FOLDER = TemporaryDirectory(prefix="dlperf-programs-")
+WORKLOADS = Path(_FOLDER.name)
+"""All programs in one folder, as on a node."""
+for _program in Path(dlperf.workloads.__file__).parent.glob("*/*.py"):
+    shutil.copy(_program, WORKLOADS)
 SMALL = Path(__file__).with_name("small.py")
 """Starts a program of these with a narrow network of fewer layers."""
 RANKS = Path(__file__).with_name("ranks.py")

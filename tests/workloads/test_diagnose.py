@@ -9,6 +9,7 @@ from interpreters import ONE_THREAD, WORKLOADS, interpreter, run_ranks, trains
 from test_programs import parsed
 
 from counting_workspace import Counting
+from dlperf.catalog.load import BUILTIN
 
 pytestmark = trains
 TINY = ["--precision", "fp32", "--size", "64", "--mib", "1", "--disk-mib", "16", "--steps", "5", "--seconds", "0"]
@@ -35,7 +36,7 @@ def test_the_command_measures_this_machine(counting: Counting, monkeypatch: pyte
     """The whole way on the processors: plan, campaign, supervisor, program with real PyTorch, table."""
     for name, value in ONE_THREAD.items():
         monkeypatch.setenv(name, value)
-    entry = (WORKLOADS.parent / "catalog/builtin/frameworks/diagnosis.yaml").read_text()
+    entry = (BUILTIN / "frameworks/diagnosis.yaml").read_text()
     tiny = entry.replace('--seconds, "10"', ", ".join(json.dumps(word) for word in TINY[2:]))
     tiny = tiny.replace("    command:", f"    interpreter: [{interpreter('torch')}]\n    command:")
     assert entry != tiny

@@ -149,7 +149,9 @@ def _read_program(name: str, workspace_catalog: Path | None) -> bytes:
 
 
 def _program_folders(workspace_catalog: Path | None) -> list[Path]:
-    return [*([workspace_catalog / PROGRAMS] if workspace_catalog else []), BUILTIN_PROGRAMS]
+    """Return the folders in which a name is looked up; on a node the files of a program lie in one folder."""
+    builtin = sorted(path for path in BUILTIN_PROGRAMS.iterdir() if path.is_dir())
+    return [*([workspace_catalog / PROGRAMS] if workspace_catalog else []), *builtin]
 
 
 def _ids(

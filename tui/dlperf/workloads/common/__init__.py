@@ -1,0 +1,1 @@
+"""What the training programs of several frameworks share."""

@@ -1,0 +1,1 @@
+"""Training programs in other frameworks, each in one file."""
