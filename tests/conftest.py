@@ -20,6 +20,7 @@ settings.register_profile("dlperf", deadline=None, suppress_health_check=[Health
 settings.load_profile("dlperf")
 # iptables, tc, runc, slurmctld: many a shell does not look for them there, and what is not found is not tested
 os.environ["PATH"] += ":/usr/sbin:/sbin"
+os.environ["PATH"] = f"{Path(__file__).parent}/bin:{os.environ['PATH']}"  # an ssh that takes its files from HOME
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -31,7 +31,7 @@ PROGRAM = ("sh", "-c", "until test -e $HOME/go; do sleep 0.05; done")
 async def test_a_trial_ends_though_its_node_stays_dead_and_the_next_one_starts_on_the_others(
     node_lab: NodeLab, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(ssh, "KEEPALIVE_SECONDS", 0.5)
+    monkeypatch.setattr(ssh, "KEEPALIVE_SECONDS", 1)
     monkeypatch.setattr(ssh, "KEEPALIVE_COUNT", 2)
     monkeypatch.setattr(ssh, "CONNECT_SECONDS", 1.0)
     over_two, over_one = (

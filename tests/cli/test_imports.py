@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-HEAVY = {"asyncssh", "pandas", "textual", "mkdocs", "numpy", "rich"}
+HEAVY = {"pandas", "textual", "mkdocs", "numpy", "rich"}
 PARSING = HEAVY | {"pydantic", "yaml", "asyncio"}
 
 PROBE = """

@@ -23,7 +23,7 @@ NUMBERS = "i=0; while [ $i -lt %d ]; do i=$((i+1)); echo line $i of the log; sle
 @pytest.fixture
 def impatient(monkeypatch):
     """Silence is noticed within seconds, and not within a minute; a busy machine's delay is none."""
-    monkeypatch.setattr(ssh, "KEEPALIVE_SECONDS", 1.0)
+    monkeypatch.setattr(ssh, "KEEPALIVE_SECONDS", 1)
     monkeypatch.setattr(ssh, "KEEPALIVE_COUNT", 4)
     monkeypatch.setattr(ssh, "CONNECT_SECONDS", 5.0)
 

@@ -10,9 +10,9 @@ from dlperf.errors import RefusedError
 from dlperf.nodes.bootstrap import supervisor_archive, supervisor_name
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.supervisor.machine import environment
-from dlperf.nodes.transport import LocalChannel, LocalTransport
+from dlperf.nodes.transport import LocalTransport, ProcessChannel
 
-WRITE = LocalChannel.write
+WRITE = ProcessChannel.write
 
 
 class _NoPython(LocalTransport):
@@ -34,7 +34,7 @@ async def test_a_home_that_cannot_be_written_is_said_in_one_line(tmp_path, monke
         await client.hello()
 
 
-async def write_late(channel: LocalChannel, data: bytes) -> None:
+async def write_late(channel: ProcessChannel, data: bytes) -> None:
     """Write to a process that has ended."""
     await channel._process.wait()
     await WRITE(channel, data)
@@ -42,7 +42,7 @@ async def write_late(channel: LocalChannel, data: bytes) -> None:
 
 @pytest.mark.parametrize("writing", [WRITE, write_late], ids=["while it runs", "after its end"])
 async def test_a_home_that_takes_no_more_bytes_is_said_and_keeps_no_part_of_the_agent(tmp_path, monkeypatch, writing):
-    monkeypatch.setattr(LocalChannel, "write", writing)
+    monkeypatch.setattr(ProcessChannel, "write", writing)
     full = tmp_path / "programs" / "head"
     full.parent.mkdir()
     full.write_text("#!/bin/sh\necho half\nexit 1\n")

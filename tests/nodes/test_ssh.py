@@ -91,7 +91,7 @@ async def test_a_host_that_is_not_known_is_refused(sshd: Sshd):
     (sshd.operator / ".ssh" / "known_hosts").unlink()
     error = await _error(_client())
     assert isinstance(error, RefusedError)
-    assert f"127.0.0.1 port {sshd.port} is not in known_hosts" in str(error)
+    assert f"[127.0.0.1]:{sshd.port} is not in known_hosts" in str(error)
 
 
 async def test_a_wrong_host_key_is_refused(sshd: Sshd):

@@ -7,7 +7,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +16,8 @@ from dlperf.errors import RequestError
 from dlperf.plan import Node
 
 BUFFER_BYTES = 1024 * 1024
+COMPLAINT_BYTES = 65536
+CLOSE_SECONDS = 0.5
 
 
 class Channel(Protocol):
@@ -98,21 +100,22 @@ class LocalTransport:
 
     python: str | None = sys.executable
 
-    async def open(self, argv: Sequence[str]) -> LocalChannel:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-            env=os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"},
-            limit=BUFFER_BYTES,
-        )
-        return LocalChannel(process)
+    async def open(self, argv: Sequence[str]) -> ProcessChannel:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        return await start_process(argv, os.environ | {"PATH": path})
 
 
-class LocalChannel:
-    """A subprocess in its own session, so that Ctrl-C at the terminal reaches only dlperf."""
+async def start_process(argv: Sequence[str], env: Mapping[str, str]) -> ProcessChannel:
+    """Start a process in its own session: Ctrl-C at the terminal reaches only dlperf, and nothing is asked there."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=env, limit=BUFFER_BYTES
+    )
+    return ProcessChannel(process)
+
+
+class ProcessChannel:
+    """A process of this machine: an agent, or the ssh client that leads to one."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdin is not None
@@ -122,8 +125,17 @@ class LocalChannel:
         self._writer = process.stdin
         self._errors = process.stderr
         self._process = process
+        self._peeked = b""
+
+    async def peek(self) -> bytes:
+        """Wait for the first bytes of stdout, which the next ``read`` returns; none at its end."""
+        self._peeked = await self._reader.read(BUFFER_BYTES)
+        return self._peeked
 
     async def read(self, size: int) -> bytes:
+        if self._peeked:
+            part, self._peeked = self._peeked[:size], self._peeked[size:]
+            return part
         return await self._reader.read(size)
 
     async def write(self, data: bytes) -> None:
@@ -133,12 +145,27 @@ class LocalChannel:
     async def complaint(self) -> str:
         return await last_line(self._errors)
 
-    async def close(self) -> None:
-        self._writer.close()
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+    async def complaints(self) -> str:
+        """What a process that ends has written to stderr, of a bounded length."""
+        found = b""
         with contextlib.suppress(TimeoutError):  # what it started may keep its pipes open
-            await asyncio.wait_for(self._process.wait(), 1.0)
+            async with asyncio.timeout(1.0):
+                while len(found) < COMPLAINT_BYTES and (part := await self._errors.read(COMPLAINT_BYTES)):
+                    found += part
+        return found.decode(errors="replace")
+
+    async def close(self) -> None:
+        """Close stdin, at which an agent ends, and end what goes on; what it started may keep its pipes open."""
+        self._writer.close()
+        for end in (None, self._process.terminate, self._process.kill):
+            with contextlib.suppress(ProcessLookupError):
+                if end is not None:
+                    end()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), CLOSE_SECONDS)
+                break
+        with contextlib.suppress(OSError, TimeoutError):  # takes the error of a broken pipe, which asyncio would log
+            await asyncio.wait_for(self._writer.wait_closed(), CLOSE_SECONDS)
 
 
 class _Readable(Protocol):
@@ -148,7 +175,7 @@ class _Readable(Protocol):
 async def last_line(stream: _Readable, seconds: float = 0.5) -> str:
     """The last line of a stream, read for at most some seconds."""
     try:
-        text = (await asyncio.wait_for(stream.read(65536), seconds)).decode(errors="replace")
+        text = (await asyncio.wait_for(stream.read(COMPLAINT_BYTES), seconds)).decode(errors="replace")
     except (TimeoutError, OSError):
         return ""
     return text.strip().splitlines()[-1] if text.strip() else ""
