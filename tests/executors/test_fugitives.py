@@ -14,14 +14,14 @@ import pytest
 from trials import finished, held, printed, processes_of, run_to_end, shell_trial
 
 from dlperf.executors.base import Trial
-from dlperf.nodes.supervisor.endings import sweep
 from dlperf.nodes.supervisor.processes import identity_of, process_stat, running_supervisor
 from dlperf.nodes.supervisor.scope import close_group, group_pids, open_group
+from dlperf.nodes.supervisor.trial.endings import sweep
 from dlperf.runs.records import State
 
 WITHOUT_GROUP = """
 import sys
-from dlperf.nodes.supervisor import run
+from dlperf.nodes.supervisor.trial import run
 run.open_group = lambda: None
 run.supervise(sys.argv[1])
 """

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.nodes.supervisor.amd import Amd
-from dlperf.nodes.supervisor.machine import environment, readiness, vendor_here
-from dlperf.nodes.supervisor.rocm_smi import RocmSmi
-from dlperf.nodes.supervisor.telemetry import GpuTelemetry
+from dlperf.nodes.supervisor.accelerators.amd import Amd
+from dlperf.nodes.supervisor.accelerators.rocm_smi import RocmSmi
+from dlperf.nodes.supervisor.host.machine import environment, readiness, vendor_here
+from dlperf.nodes.supervisor.host.telemetry import GpuTelemetry
 
 SAMPLES = Path(__file__).parents[1] / "data/amd-smi"
 SMI = f"""#!/bin/sh

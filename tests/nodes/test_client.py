@@ -9,7 +9,7 @@ import pytest
 from dlperf.errors import RefusedError
 from dlperf.nodes.bootstrap import supervisor_archive, supervisor_name
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.supervisor.machine import environment
+from dlperf.nodes.supervisor.host.machine import environment
 from dlperf.nodes.transport import LocalTransport, ProcessChannel
 
 WRITE = ProcessChannel.write

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.nodes.supervisor import kernel_log, machine
-from dlperf.nodes.supervisor.containers import image_digest, runtime_error
-from dlperf.nodes.supervisor.machine import cuda_version, infiniband_ports, vendor_here
-from dlperf.nodes.supervisor.nvidia import Nvidia
-from dlperf.nodes.supervisor.vendor import Vendor
+from dlperf.nodes.supervisor.accelerators.nvidia import Nvidia
+from dlperf.nodes.supervisor.accelerators.vendor import Vendor
+from dlperf.nodes.supervisor.host import kernel_log, machine
+from dlperf.nodes.supervisor.host.containers import image_digest, runtime_error
+from dlperf.nodes.supervisor.host.machine import cuda_version, infiniband_ports, vendor_here
 
 NVLINK = """\
 GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-aaaa-1)

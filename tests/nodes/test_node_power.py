@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.nodes.supervisor.telemetry import CpuTelemetry, NodePower, Telemetry
+from dlperf.nodes.supervisor.host.telemetry import CpuTelemetry, NodePower, Telemetry
 
 READING = """
     Instantaneous power reading:                   WATTS Watts
@@ -46,7 +46,7 @@ def test_the_power_of_the_machine_is_what_its_controller_says(tmp_path: Path, mo
     (tmp_path / "ipmitool").write_text(f"#!/bin/sh\ncat <<'END'{READING.replace('WATTS', watts)}END\n")
     (tmp_path / "ipmitool").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr("dlperf.nodes.supervisor.telemetry.IPMI_DEVICES", ("/dev/null",))
+    monkeypatch.setattr("dlperf.nodes.supervisor.host.telemetry.IPMI_DEVICES", ("/dev/null",))
     telemetry = Telemetry(CpuTelemetry({}), NodePower(str(tmp_path)))
     while not telemetry.power.watts and watts != "0":
         telemetry.receive(telemetry.sources[0], 1.0)

@@ -9,9 +9,9 @@ from subprocess import PIPE
 
 import pytest
 
-from dlperf.nodes.supervisor import telemetry
+from dlperf.nodes.supervisor.host import telemetry
+from dlperf.nodes.supervisor.host.telemetry import CpuTelemetry
 from dlperf.nodes.supervisor.processes import KERNEL_THREAD, KTHREADD, all_pids, process_table, stat_fields
-from dlperf.nodes.supervisor.telemetry import CpuTelemetry
 
 BURNED_TICKS = 30
 

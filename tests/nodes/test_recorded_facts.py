@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.nodes.supervisor import nvidia as nvidia_module
-from dlperf.nodes.supervisor import telemetry
-from dlperf.nodes.supervisor.libraries import Libraries
-from dlperf.nodes.supervisor.machine import environment
-from dlperf.nodes.supervisor.nvidia import EnergyCounters, Nvidia
+from dlperf.nodes.supervisor.accelerators import nvidia as nvidia_module
+from dlperf.nodes.supervisor.accelerators.nvidia import EnergyCounters, Nvidia
+from dlperf.nodes.supervisor.host import telemetry
+from dlperf.nodes.supervisor.host.libraries import Libraries
+from dlperf.nodes.supervisor.host.machine import environment
 from dlperf.nodes.supervisor.processes import MARK_VARIABLE
 
 MAP_FILES = """

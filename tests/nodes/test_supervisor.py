@@ -13,9 +13,9 @@ import pytest
 from dlperf.messages.texts import texts
 from dlperf.nodes import supervisor
 from dlperf.nodes.supervisor import files, operations, processes
-from dlperf.nodes.supervisor.endings import Moment, cancel_request, ending_of, exit_record, limit_reached
 from dlperf.nodes.supervisor.files import confined, write_json
-from dlperf.nodes.supervisor.run import supervise
+from dlperf.nodes.supervisor.trial.endings import Moment, cancel_request, ending_of, exit_record, limit_reached
+from dlperf.nodes.supervisor.trial.run import supervise
 from dlperf.runs.upgrades import stored_message
 
 

@@ -11,7 +11,7 @@ from dlperf.errors import RefusedError, UnreachableError
 from dlperf.executors.base import CheckItem
 from dlperf.messages import message, quoted
 from dlperf.nodes.messages import Facts, Gpu, Hello
-from dlperf.nodes.supervisor.containers import KEEPING_RUNTIMES
+from dlperf.nodes.supervisor.host.containers import KEEPING_RUNTIMES
 from dlperf.nodes.transport import Machine
 from dlperf.plan import Launch, Node
 

@@ -43,7 +43,8 @@ def supervisor_archive() -> bytes:
 
     Nothing is compressed: reading 50 kB takes a node less time than loading zlib.
     """
-    modules = {f"{PACKAGE.name}/{path.name}": path.read_text("utf-8") for path in sorted(PACKAGE.glob("*.py"))}
+    paths = sorted(PACKAGE.rglob("*.py"))
+    modules = {path.relative_to(PACKAGE.parent).as_posix(): path.read_text("utf-8") for path in paths}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, text in {"__main__.py": _MAIN, **modules}.items():

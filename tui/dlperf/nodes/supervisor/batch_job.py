@@ -6,9 +6,9 @@ import sys
 from typing import Dict, List
 
 from .files import SCHEMA, read_json, read_text, write_atomic, write_json
-from .machine import free_port
+from .host.machine import free_port
 from .processes import output
-from .run import supervise
+from .trial.run import supervise
 
 
 def allocate(directory: str) -> None:

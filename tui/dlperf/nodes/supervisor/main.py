@@ -5,7 +5,7 @@ import sys
 
 COMMANDS = {
     "agent": ("agent", "agent", 0),
-    "run": ("run", "supervise", 1),
+    "run": ("trial.run", "supervise", 1),
     "allocate": ("batch_job", "allocate", 1),
     "task": ("batch_job", "task", 1),
 }

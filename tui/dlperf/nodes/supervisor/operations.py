@@ -13,8 +13,6 @@ import subprocess
 import time
 from typing import Any, List, Optional, Tuple
 
-from .containers import remove_containers
-from .endings import sweep_after_dead_supervisor
 from .files import (
     ROOT,
     Json,
@@ -30,8 +28,9 @@ from .files import (
     write_atomic,
     write_json,
 )
+from .host.containers import remove_containers
+from .host.machine import free_port, readiness
 from .job_queue import find_job, record_job, run_command
-from .machine import free_port, readiness
 from .processes import (
     boot_id,
     claimed,
@@ -43,9 +42,10 @@ from .processes import (
     start_detached,
     wait_for,
 )
-from .removal import remove_trial
-from .run import supervise
 from .scope import pids_of
+from .trial.endings import sweep_after_dead_supervisor
+from .trial.removal import remove_trial
+from .trial.run import supervise
 
 READ_LIMIT = 4 * 1024 * 1024
 

@@ -7,9 +7,9 @@ import shutil
 import tempfile
 from typing import Any, Dict, Iterator, List, Sequence
 
-from .files import ROOT, Json, escaped, readable_json, regular_size
-from .processes import is_alive, is_identity, running_supervisor
-from .scope import pids_of
+from ..files import ROOT, Json, escaped, readable_json, regular_size
+from ..processes import is_alive, is_identity, running_supervisor
+from ..scope import pids_of
 
 OWN_FILES = frozenset(
     [

@@ -13,7 +13,14 @@ import threading
 import time
 from typing import IO, Any, List, Optional
 
-from .containers import image_digest, keeps_containers, remove_containers, runtime_variables
+from ..files import SCHEMA, Json, flush, log_streams, read_json, read_text, write_json
+from ..host.containers import image_digest, keeps_containers, remove_containers, runtime_variables
+from ..host.libraries import Libraries
+from ..host.machine import driver_errors, environment, vendor_here
+from ..host.telemetry import FIRST_TICK_SECONDS, TICK_SECONDS, Table, Telemetry, open_telemetry
+from ..lease import LeaseHeldError, release_lease, take_lease
+from ..processes import MARK_VARIABLE, identity_of, name_supervisor
+from ..scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
 from .endings import (
     DEFAULT_GRACE_SECONDS,
     Ending,
@@ -28,13 +35,6 @@ from .endings import (
     now,
     sweep,
 )
-from .files import SCHEMA, Json, flush, log_streams, read_json, read_text, write_json
-from .lease import LeaseHeldError, release_lease, take_lease
-from .libraries import Libraries
-from .machine import driver_errors, environment, vendor_here
-from .processes import MARK_VARIABLE, identity_of, name_supervisor
-from .scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
-from .telemetry import FIRST_TICK_SECONDS, TICK_SECONDS, Table, Telemetry, open_telemetry
 
 HEARTBEAT_SECONDS = 5.0
 LONGEST_COMMAND = 1000

@@ -4,8 +4,8 @@ import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from .files import Json
-from .processes import Stream, output
+from ..files import Json
+from ..processes import Stream, output
 
 Application = Tuple[str, int]
 """GPU's UUID, pid."""

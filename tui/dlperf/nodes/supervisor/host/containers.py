@@ -3,8 +3,8 @@
 import os
 from typing import Dict, List, Optional
 
-from .files import Json
-from .processes import attempt, output
+from ..files import Json
+from ..processes import attempt, output
 
 CONTAINER_LABEL = "dlperf.trial"
 

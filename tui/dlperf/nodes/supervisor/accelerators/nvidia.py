@@ -7,8 +7,8 @@ import re
 import shutil
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .files import Json
-from .processes import Stream, output
+from ..files import Json
+from ..processes import Stream, output
 from .vendor import COLUMNS, ENERGY, Application, Reading, Vendor, installed_version
 
 GPU_FACTS = (

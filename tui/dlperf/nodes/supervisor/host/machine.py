@@ -10,15 +10,15 @@ import socket
 import time
 from typing import DefaultDict, List, Optional, Tuple
 
-from .amd import Amd
+from ..accelerators.amd import Amd
+from ..accelerators.nvidia import Nvidia
+from ..accelerators.rocm_smi import RocmSmi
+from ..accelerators.vendor import Vendor, bus_of
+from ..files import ROOT, SCHEMA, Json, read_text, readable_json
+from ..lease import lease_owner
+from ..processes import boot_id
 from .containers import image_digest, runtime_error
-from .files import ROOT, SCHEMA, Json, read_text, readable_json
 from .kernel_log import kernel_lines
-from .lease import lease_owner
-from .nvidia import Nvidia
-from .processes import boot_id
-from .rocm_smi import RocmSmi
-from .vendor import Vendor, bus_of
 
 MOST_ERRORS = 100
 PORTS = range(20000, 30000)

@@ -9,8 +9,8 @@ import re
 import shutil
 from typing import Any, Dict, List, Optional
 
-from .files import Json
-from .processes import Stream, output, repeated
+from ..files import Json
+from ..processes import Stream, output, repeated
 from .vendor import ENERGY, Application, Reading, Vendor
 
 QUERY = (

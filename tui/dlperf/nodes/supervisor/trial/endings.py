@@ -5,10 +5,10 @@ import signal
 import time
 from typing import List, NamedTuple, Optional, Set, Union
 
-from .containers import remove_containers
-from .files import SCHEMA, Json, readable_json, write_json
-from .processes import identity_of, mark_of, older_pids, send
-from .scope import close_group, group_of, trial_pids
+from ..files import SCHEMA, Json, readable_json, write_json
+from ..host.containers import remove_containers
+from ..processes import identity_of, mark_of, older_pids, send
+from ..scope import close_group, group_of, trial_pids
 
 DEFAULT_GRACE_SECONDS = 10.0
 MOST_GRACE_SECONDS = 600.0

@@ -5,8 +5,8 @@ import re
 import time
 from typing import Dict, List, Set
 
-from .files import read_text
-from .scope import trial_pids
+from ..files import read_text
+from ..scope import trial_pids
 
 WHEELS = {
     "cublas": "cublas",

@@ -6,11 +6,11 @@ import shutil
 import time
 from typing import IO, Dict, List, Optional, Set, Tuple, Union
 
+from ..accelerators.vendor import COLUMNS, ENERGY, Application, Reading, Vendor
+from ..files import Json, read_text
+from ..processes import Documents, all_pids, has_mark, own_payload, process_table, repeated
 from .containers import container_ids, keeps_containers
-from .files import Json, read_text
 from .machine import memory_fact, vendor_here
-from .processes import Documents, all_pids, has_mark, own_payload, process_table, repeated
-from .vendor import COLUMNS, ENERGY, Application, Reading, Vendor
 
 TICK_SECONDS = 1.0
 FIRST_TICK_SECONDS = 0.1

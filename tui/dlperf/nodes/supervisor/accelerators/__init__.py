@@ -1,0 +1,1 @@
+"""The accelerators of a node, by vendor."""
