@@ -21,7 +21,7 @@ from dlperf.runs.upgrades import stored_message
 
 def causes_in_code() -> Iterator[tuple[str, set[str]]]:
     """The code and the names of the parameters of every message that the supervisor makes."""
-    for path in Path(supervisor.__file__).parent.glob("*.py"):
+    for path in Path(supervisor.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "message":
                 yield ast.literal_eval(node.args[0]), {keyword.arg or "" for keyword in node.keywords}

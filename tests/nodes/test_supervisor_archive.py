@@ -19,7 +19,7 @@ from dlperf.nodes import bootstrap
 from dlperf.nodes.bootstrap import agent_command, supervisor_archive, supervisor_name
 
 OLDEST = (3, 6)
-MODULES = sorted(bootstrap.PACKAGE.glob("*.py"))
+MODULES = sorted(bootstrap.PACKAGE.rglob("*.py"))
 
 
 def _old_python() -> str | None:
@@ -58,8 +58,10 @@ def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
     return [(node.module or "").partition(".")[0]]
 
 
-def _is_relative(node: ast.Import | ast.ImportFrom) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.level == 1
+def _is_inside(node: ast.Import | ast.ImportFrom, path: Path) -> bool:
+    """Whether a module imports a part of the package, relative to itself."""
+    depth = len(path.relative_to(bootstrap.PACKAGE).parts)
+    return isinstance(node, ast.ImportFrom) and 1 <= node.level <= depth
 
 
 @pytest.fixture
@@ -77,7 +79,7 @@ def test_a_module_compiles_with_the_oldest_python(path):
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_a_module_imports_its_neighbours_and_the_standard_library(path):
-    foreign = {name for node in _imports(path) if not _is_relative(node) for name in _names(node)}
+    foreign = {name for node in _imports(path) if not _is_inside(node, path) for name in _names(node)}
     assert foreign <= sys.stdlib_module_names
 
 
