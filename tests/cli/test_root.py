@@ -52,10 +52,10 @@ def test_no_arguments_show_the_help(capfd):
 
 
 def test_the_version_is_one_line(capfd):
-    from dlperf import __version__
+    from dlperf.version import version
 
     assert exit_code("--version") == 0
-    assert capfd.readouterr().out == f"dlperf {__version__}\n"
+    assert capfd.readouterr().out == f"dlperf {version()}\n"
 
 
 @pytest.mark.parametrize("arguments", [["nope"], ["--nope"], ["init", "--nope"], ["--workspace"]])

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from handmade_trials import own_log, workspace_in
 
-from dlperf import __version__
 from dlperf.results.audit import audit_workspace
 from dlperf.results.load import load_results
 from dlperf.results.verdicts import caveats_of_figure, read_verdicts
 from dlperf.results.verify import verify_published
 from dlperf.runs.paths import Workspace
 from dlperf.runs.published import load_reports
+from dlperf.version import version
 
 HEADER = (
     "model,framework,hardware,nodes,gpus,precision,batch_size,metric,unit,value,source,log,rule,estimator,noted,difference,"
@@ -74,7 +74,7 @@ def test_a_kept_verdict_is_a_caveat_without_the_raw_log_and_says_when_and_by_wha
     assert codes(workspace)["amp"] == ["not_reproduced", "source_remark"]
     exact, other, noted = audit_workspace(workspace)
     assert [row.verdict.code for row in (exact, other, noted)] == ["exact", "differs_by", "noted_difference"]
-    assert (exact.version, exact.recomputed, len(exact.log_sha256), bool(exact.date)) == (__version__, 800.0, 64, True)
+    assert (exact.version, exact.recomputed, len(exact.log_sha256), bool(exact.date)) == (version(), 800.0, 64, True)
 
 
 @pytest.mark.parametrize(("difference", "caveats"), [(0.0004, []), (-0.0004, []), (-0.0006, ["not_reproduced"])])

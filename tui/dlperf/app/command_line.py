@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, cast
 
-from dlperf import __version__
 from dlperf.app.settings import LOCAL_FRAMES, REMOTE_FRAMES, Settings
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.messages import LANGUAGES, Code, _, preferred_language, use_language
 from dlperf.runs.paths import Workspace
+from dlperf.version import version
 
 MAX_FRAMES = 30
 ESCAPE_MILLISECONDS = "25"
@@ -35,7 +35,7 @@ def parser() -> Parser:
         description="Choose what to measure, watch it run, look back, publish. What runs goes on without the window.",
         allow_abbrev=False,
     )
-    made.add_argument("--version", action="version", version=f"dlperf {__version__}")
+    made.add_argument("--version", action="version", version=f"dlperf {version()}")
     made.add_argument("workspace", nargs="?", type=Path, default=Path(), help="a folder of the workspace")
     made.add_argument("--language", metavar="|".join(LANGUAGES), help="the locale's, if absent")
     made.add_argument("--light", action="store_true", help="dark on light")

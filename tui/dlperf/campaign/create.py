@@ -8,7 +8,6 @@ import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from dlperf import __version__
 from dlperf.catalog.settings import read_settings
 from dlperf.errors import RequestError, StorageError
 from dlperf.plan import Plan, TrialKey
@@ -17,6 +16,7 @@ from dlperf.runs.lookup import refuse_unfinished
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, TrialRecord, utc_now
 from dlperf.runs.store import write_campaign, write_secrets
+from dlperf.version import version
 
 ID_LENGTH = 200
 """Longest trial id: it names a folder on the node (at most 255 bytes) and, with the node's name, a container."""
@@ -62,7 +62,7 @@ def _record(name: str, plan: Plan) -> CampaignRecord:
         name=name,
         token=secrets.token_hex(4),
         created=utc_now(),
-        dlperf_version=__version__,
+        dlperf_version=version(),
         selection=plan.selection,
         configurations=plan.configurations,
         trials=plan.trials,

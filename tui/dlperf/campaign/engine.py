@@ -15,7 +15,6 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import replace
 
-from dlperf import __version__
 from dlperf.campaign.create import trial_record
 from dlperf.campaign.dependencies import EngineDependencies, Timeouts
 from dlperf.campaign.journal import EngineJournal
@@ -46,6 +45,7 @@ from dlperf.runs.lock import engine_lock
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, Event, Request, State, utc_now
 from dlperf.runs.store import read_campaign, read_records, write_record
+from dlperf.version import version
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -94,7 +94,7 @@ class Engine:
         self._signal: str | None = None
 
     async def run(self) -> str | None:
-        data = {"pid": os.getpid(), "host": platform.node(), "dlperf_version": __version__}
+        data = {"pid": os.getpid(), "host": platform.node(), "dlperf_version": version()}
         self._journal.write(Event(utc_now(), "campaign_started", data=data))
         self._listen()
         self._spawn(self._watch_requests())

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from dlperf import __version__
 from dlperf.cli import (
     campaigns,
     catalog,
@@ -26,6 +25,7 @@ from dlperf.cli import (
     versions,
     workspaces,
 )
+from dlperf.version import version
 
 GROUPS = (
     workspaces.commands,
@@ -55,7 +55,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"dlperf {__version__}")
+        typer.echo(f"dlperf {version()}")
         raise typer.Exit
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 
-from dlperf import __version__
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.errors import DlperfError
 from dlperf.formats.samples import Run
@@ -33,6 +32,7 @@ from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import PublishedFigure, PublishedReport, load_reports
 from dlperf.runs.records import CampaignRecord, TrialRecord, utc_now
 from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, write_record
+from dlperf.version import version
 
 LOGS_IN_MEMORY = 16
 """Logs whose runs are kept in memory; figures of one log are adjacent."""
@@ -174,7 +174,7 @@ def _row(
         log=item.log,
         local_log=log.location if log else None,
         source=item.source,
-        version=__version__ if recomputed else "",
+        version=version() if recomputed else "",
     )
 
 

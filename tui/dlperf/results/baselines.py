@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dlperf import __version__
 from dlperf.catalog.problem import hint
 from dlperf.errors import DlperfError, RequestError
 from dlperf.measure.significance import LEAST_TRIALS, detectable_difference, pooled_variation
@@ -23,6 +22,7 @@ from dlperf.runs.paths import Workspace
 from dlperf.runs.records import utc_now
 from dlperf.runs.store import parse_record, write_record
 from dlperf.runs.upgrades import SCHEMA_VERSION
+from dlperf.version import version
 
 if TYPE_CHECKING:
     from dlperf.catalog.load import Catalog
@@ -52,7 +52,7 @@ class Baseline:
     name: str
     references: tuple[Reference, ...]
     created: str = ""
-    dlperf_version: str = __version__
+    dlperf_version: str = field(default_factory=version)
     schema: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from dlperf import __version__
 from dlperf.errors import DlperfError, RequestError
 from dlperf.plan import PlannedConfiguration, Selection, TrialKey
 from dlperf.results.importing import NODE, ImportedLog, ImportPlan
@@ -19,6 +18,7 @@ from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus, utc_now
 from dlperf.runs.store import append_records, open_private, write_campaign, write_record
+from dlperf.version import version
 
 
 def write_import(workspace: Workspace, name: str, plan: ImportPlan, logs: LogReader) -> dict[TrialKey, TrialResult]:
@@ -32,7 +32,7 @@ def write_import(workspace: Workspace, name: str, plan: ImportPlan, logs: LogRea
     refuse_existing(campaign)
     with _staged(workspace, campaign) as staging:
         token, trials = secrets.token_hex(4), tuple(plan.trials)
-        record = CampaignRecord(name, token, utc_now(), __version__, Selection(), plan.configurations, trials)
+        record = CampaignRecord(name, token, utc_now(), version(), Selection(), plan.configurations, trials)
         planned = {item.configuration.id: item for item in plan.configurations}
         results = {
             key: _write_trial(staging.trial(key), record, key, log, planned[key.configuration], logs)

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from dlperf import __version__
 from dlperf.results.model import ConfigurationResult
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import utc_now
 from dlperf.runs.store import Complain, read_record_if_whole, write_record
 from dlperf.runs.upgrades import SCHEMA_VERSION
+from dlperf.version import version
 
 Values = Mapping[str, float]
 """``<configuration id>/<number>`` of a trial → its value."""
@@ -42,7 +42,7 @@ def values_of(rows: Iterable[ConfigurationResult]) -> dict[str, float]:
 
 def write_verified(paths: CampaignPaths, values: Values) -> None:
     """Keep that these values were recomputed now."""
-    write_record(paths.verified, Verified(utc_now(), __version__, len(values), _digest(values)))
+    write_record(paths.verified, Verified(utc_now(), version(), len(values), _digest(values)))
 
 
 def read_verified(paths: CampaignPaths, values: Values, complain: Complain | None = None) -> Verified | None:

@@ -7,7 +7,6 @@ import subprocess
 from collections import Counter
 from typing import Any
 
-from dlperf import __version__
 from dlperf.catalog.settings import read_settings
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.results.load import load_campaign
@@ -17,6 +16,7 @@ from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignStatus, State
 from dlperf.runs.secrets import redact_for_runs
 from dlperf.runs.store import dump_record
+from dlperf.version import version
 from dlperf.view.http import SendError, send
 
 COMMAND_SECONDS = 60.0
@@ -55,7 +55,7 @@ def campaign_document(
         "exit_code": int(code),
         "trials": dict(states),
         "results": list(map(_result, rows)),
-        "dlperf_version": __version__,
+        "dlperf_version": version(),
     }
 
 
