@@ -28,10 +28,11 @@ from itertools import islice, pairwise, product
 from pathlib import Path
 from unittest.mock import patch
 
+from dlperf.messages.language import CODES
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, Selection, TrialKey
 from dlperf.report.build import build_site
-from dlperf.report.mkdocs import CHINESE_CONFIG
-from dlperf.report.writing import create_workspace
+from dlperf.report.site.staging import config_name
+from dlperf.report.site.workspace import create_workspace
 from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialStatus
@@ -150,7 +151,7 @@ def _build_without_timelines(workspace: Workspace) -> None:
 
 def _mkdocs_alone(workspace: Workspace, at_once: int) -> None:
     """``mkdocs build`` by itself for both languages, so many at once, with nothing of ours before or after it."""
-    configs = (workspace.mkdocs_config, workspace.root / CHINESE_CONFIG)
+    configs = [workspace.site_build / config_name(code) for code in CODES]
     with tempfile.TemporaryDirectory(dir=workspace.root) as folder, ThreadPoolExecutor(at_once) as running:
         for code in running.map(partial(_mkdocs, Path(folder)), configs):
             if code != 0:
@@ -166,7 +167,7 @@ def _set_aside(workspace: Workspace) -> None:
     """Take away what earlier rounds made. It is not deleted: for minutes after that, ext4 looks at every deleted inode
     before it makes a new file, which a fresh clone does not meet."""
     aside = Path(tempfile.mkdtemp(dir=workspace.root))
-    for number, made in enumerate((workspace.site_docs / "results", workspace.site_data)):
+    for number, made in enumerate((workspace.site_build,)):
         if made.exists():
             made.rename(aside / str(number))
 

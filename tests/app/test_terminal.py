@@ -17,14 +17,14 @@ import pytest
 from builder import running_campaign
 from terminal import PROGRAM, Terminal
 
-from dlperf import __version__
 from dlperf.app.app import CRASHED, DlperfApp
 from dlperf.app.settings import Settings
-from dlperf.report.writing import create_workspace
+from dlperf.report.site.workspace import create_workspace
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import State
+from dlperf.version import version
 from sshd import Sshd
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -313,7 +313,7 @@ def test_a_wrong_request_is_said_in_one_line(tmp_path: Path):
 def test_its_version_is_that_of_dlperf(tmp_path: Path):
     words = ["sh", "-c", f"{PROGRAM} --version"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == f"dlperf {__version__}\n"
+    assert done.stdout == f"dlperf {version()}\n"
 
 
 def test_without_a_terminal_the_commands_are_named(workspace: Workspace):

@@ -243,9 +243,8 @@ def test_a_new_workspace_can_run_and_is_made_once(counting, tmp_path):
     counting.dlperf("--workspace", str(root), "catalog", "check")
     counting.dlperf("--workspace", str(root), "run", *SELECTION, "-b", "32", "--repeats", "1")
     assert "is a workspace already" in counting.dlperf("init", str(root), code=2).stderr
-    (root / "mkdocs.base.yml").unlink()
-    counting.dlperf("init", str(root))
-    assert (root / "mkdocs.base.yml").is_file(), "written anew"
+    (root / "site/workspace.json").write_text('{"version": "0.1.9", "replaced": {}}')
+    assert "updated from dlperf 0.1.9 to " in counting.dlperf("init", str(root)).stderr
 
 
 def test_the_quickstart_measures_this_machine_and_builds_a_site(counting, tmp_path):

@@ -48,13 +48,9 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of this repository's own site, built in a copy of what it is made from."""
 
     def build(copy: Path) -> None:
-        for path in ROOT.glob("mkdocs*.yml"):
-            shutil.copy(path, copy)
-        (copy / "site").mkdir()
-        shutil.copy(ROOT / "site/redirects.txt", copy / "site")
-        for name in ("catalog", "runs", "site/theme"):
+        shutil.copy(ROOT / "mkdocs.yml", copy)
+        for name in ("catalog", "runs"):
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns(".cache"))
-        shutil.copytree(ROOT / "site/docs", copy / "site/docs", ignore=shutil.ignore_patterns("results", "data"))
         build_site(Workspace(copy), strict=True)
 
     return Workspace(made_once(tmp_path_factory, "repository", build)).site_html

@@ -17,7 +17,7 @@ from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selec
 from dlperf.plan.expand import planned_protocol
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
-from dlperf.report.writing import create_workspace
+from dlperf.report.site.workspace import create_workspace
 from dlperf.results.audit import AuditRow
 from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.paths import Workspace

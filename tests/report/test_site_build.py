@@ -26,7 +26,6 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.messages import ENGLISH, quoted
 from dlperf.report import locations as at
 from dlperf.report.build import FONT, missing_addresses, overview_pages, write_pages
-from dlperf.report.load import site_address
 from dlperf.report.locations import EXPLORER_STYLE, PALETTE, SCRIPTS
 from dlperf.report.mkdocs import build_html
 from dlperf.report.pages.configurations import SCRIPTS as OF_TRIALS
@@ -34,7 +33,7 @@ from dlperf.report.pages.explorer import SCRIPTS as OF_COMPARE
 from dlperf.report.previews import previews
 from dlperf.report.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.serve import serve as serve_site
-from dlperf.report.writing import FOLDERS, PAGES, create_workspace, template_files
+from dlperf.report.site.settings import CONFIGURATION
 from dlperf.results.model import Status
 from dlperf.runs.paths import Workspace
 
@@ -108,7 +107,8 @@ def test_a_second_build_writes_nothing_and_a_smaller_one_removes_what_is_stale(t
     assert first.written > 0
     assert write_pages(workspace, sample()).written == 0
     write_pages(workspace, replace(sample(), results=()))
-    left = {path.relative_to(workspace.site_docs).as_posix() for path in workspace.site_docs.rglob("*.md")}
+    docs = workspace.site_build / "docs"
+    left = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
     assert not any("published" in name for name in left)
     assert "about.md" in left
     assert not (workspace.site_data / "logs").exists()
@@ -136,7 +136,7 @@ def test_an_altered_log_is_not_offered(tmp_path: Path) -> None:
     (log,) = workspace.runs.rglob("out.log")
     log.write_text(LOG.replace("401", "501"))
     write_pages(workspace, data)
-    (page,) = workspace.site_docs.glob("results/configurations/first/*.md")
+    (page,) = (workspace.site_build / "docs").glob("results/configurations/first/*.md")
     assert "log changed since it was measured" in page.read_text()
     assert not (workspace.site_data / "logs").exists()
 
@@ -166,7 +166,9 @@ def test_a_broken_page_is_one_line_and_leaves_the_old_site(tmp_path: Path) -> No
     workspace = make_workspace(tmp_path, sample())
     write_pages(workspace, sample())
     build_html(workspace, workspace.site_html)
+    workspace.site_docs.mkdir()
     (workspace.site_docs / "about.md").write_text("[nowhere](missing.md)")
+    write_pages(workspace, sample())
     with pytest.raises(DlperfError, match=r"missing\.md") as caught:
         build_html(workspace, workspace.site_html, strict=True)
     assert "\n" not in str(caught.value)
@@ -188,27 +190,6 @@ def test_a_folder_that_is_no_site_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(DlperfError, match="not a site"):
         build_html(workspace, precious)
     assert (precious / "thesis.tex").is_file()
-
-
-def test_a_new_workspace_gets_the_hand_written_site_without_generated_pages() -> None:
-    names = set(template_files())
-    assert {"mkdocs.base.yml", "mkdocs.yml", "mkdocs.zh.yml", "site/theme/main.html", "site/docs/about.md"} <= names
-    assert not [name for name in names if any(name.startswith(f"site/{folder}/") for folder in (*FOLDERS, "html"))]
-    assert not names & {f"site/{page}" for page in PAGES}
-
-
-def test_a_new_workspace_keeps_what_is_there(tmp_path: Path) -> None:
-    (tmp_path / "mkdocs.yml").write_text("site_name: mine\n")
-    written = create_workspace(tmp_path)
-    assert "mkdocs.yml" not in written
-    assert "site/theme/main.html" in written
-    assert create_workspace(tmp_path) == []
-
-
-def test_a_new_workspace_knows_where_its_site_will_be_published(tmp_path: Path) -> None:
-    create_workspace(tmp_path, "https://bench.example.org/gpu/")
-    assert site_address(tmp_path / "mkdocs.yml") == "https://bench.example.org/gpu/"
-    assert site_address(tmp_path / "mkdocs.zh.yml") == "https://bench.example.org/gpu/zh/"
 
 
 def test_each_report_has_a_picture_for_link_previews(tmp_path: Path) -> None:
@@ -246,14 +227,8 @@ def test_a_page_without_an_address_has_no_picture(tmp_path: Path) -> None:
     assert not [page for page, text in texts.items() if "\nimage: " in text]
 
 
-def test_git_ignores_everything_that_is_generated() -> None:
-    ignored = (ROOT / ".gitignore").read_text().splitlines()
-    assert {f"site/{folder}/" for folder in FOLDERS} <= set(ignored)
-    assert {f"site/{page}" for page in PAGES} <= set(ignored)
-
-
 def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:
-    settings = yaml_load((ROOT / "mkdocs.base.yml").open(encoding="utf-8"))
+    settings = yaml_load((CONFIGURATION / "base.yml").open(encoding="utf-8"))
     assert settings["theme"]["font"] is False
     own = (EXPLORER_STYLE, *(f"{SCRIPTS}/{name}" for name in (*OF_COMPARE, "overview.js", *OF_TRIALS)))
     for name in (*settings["extra_javascript"], *settings["extra_css"], *settings["extra"]["polyfills"], *own):
@@ -298,6 +273,7 @@ def test_a_served_site_is_built_again_only_when_something_changed(tmp_path: Path
     assert said[0].startswith("built again")
     assert rebuild_if_changed(workspace, seen, said.append) == seen == stamp(workspace)
     assert len(said) == 1
+    workspace.site_docs.mkdir()
     (workspace.site_docs / "about.md").write_text("# New\n")
     assert rebuild_if_changed(workspace, seen, said.append) != seen
     assert len(said) == 2

@@ -339,12 +339,14 @@ def test_a_profile_stands_beside_the_result_that_it_does_not_enter(tmp_path: Pat
     node = workspace.campaign(row.campaign).trial(key).node("n1")
     write_record(node.profile, PROFILE)
     node.trace.write_bytes(b"trace")
-    sources = Sources(workspace.site)
+    sources = Sources(workspace.site_build)
     _write_group(group, (row,), sources, data, EvidenceReader(workspace))
-    text = Document((workspace.site / "docs" / at.group_page(group)).read_text()).text
+    text = Document((workspace.site_build / "docs" / at.group_page(group)).read_text()).text
     words = " ".join(text.split())
     for part in ("GPU idle 20.0 %", "Under the profiler 100 ms"):
         assert part in words
     for part in ("gemm<64>", "75.0 %", "60 ms", "new"):
         assert part in text
-    assert (workspace.site / at.file_download(sha256(b"trace").hexdigest(), node.trace.name)).read_bytes() == b"trace"
+    assert (
+        workspace.site_build / at.file_download(sha256(b"trace").hexdigest(), node.trace.name)
+    ).read_bytes() == b"trace"

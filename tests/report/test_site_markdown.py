@@ -15,9 +15,9 @@ from mkdocs.utils.yaml import yaml_load
 
 from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report import markdown as md
+from dlperf.report.site.settings import CONFIGURATION
 from dlperf.report.templating import macro, render
 from dlperf.report.views import Column, Figure, Table, filled
-from dlperf.report.writing import template_files
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -56,7 +56,7 @@ NASTY = [
 
 def _configured() -> python_markdown.Markdown:
     """Markdown with the extensions of the site."""
-    extensions = yaml_load(template_files()["mkdocs.base.yml"])["markdown_extensions"]
+    extensions = yaml_load((CONFIGURATION / "base.yml").read_text("utf-8"))["markdown_extensions"]
     names = [item if isinstance(item, str) else next(iter(item)) for item in extensions]
     settings = {next(iter(item)): next(iter(item.values())) for item in extensions if isinstance(item, dict)}
     return python_markdown.Markdown(extensions=[*names, "fenced_code"], extension_configs=settings)
@@ -229,6 +229,6 @@ def test_what_is_put_into_a_translated_text_stays_text(value: str) -> None:
 
 
 def test_the_template_turns_on_no_extension_that_these_tests_do_not_know() -> None:
-    settings = template_files()["mkdocs.base.yml"].decode()
+    settings = (CONFIGURATION / "base.yml").read_text("utf-8")
     names = re.findall(r"^  - ([\w.]+)", settings.split("markdown_extensions:")[1], re.M)
     assert names[:5] == ["attr_list", "tables", "toc", "pymdownx.superfences", "dlperf.report.html_blocks"]

@@ -75,6 +75,7 @@ def test_a_signal_ends_every_worker(number: signal.Signals, whole_group: bool, s
 def test_a_build_that_is_ended_while_mkdocs_runs_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     dlperf = [sys.executable, "-m", "dlperf"]
     subprocess.run([*dlperf, "init", str(tmp_path)], check=True, capture_output=True)
+    (tmp_path / "site/docs").mkdir()
     for page in range(300):
         (tmp_path / f"site/docs/page-{page}.md").write_text(f"# {page}\n")
     command = [*dlperf, "--workspace", str(tmp_path), "build-site"]

@@ -44,7 +44,7 @@ def test_home_folders_and_user_names_are_replaced(published):
 
 def test_a_page_says_which_of_its_files_were_redacted(published):
     here, _ = published
-    pages = (here.workspace.site / "docs/results/configurations").rglob("*.md")
+    pages = (here.workspace.site_build / "docs/results/configurations").rglob("*.md")
     said = [re.search("the published copy has another hash: ([^<]*)[.]", page.read_text()) for page in pages]
     assert any(found and "launch.sh" in found[1] for found in said)
 
@@ -54,9 +54,9 @@ def test_hashes_numbers_and_figures_stay_as_they_are(published):
     text = everything(here.workspace)
     assert "commit 2315d04f0a1b2c3d4e5f60718293a4b5c6d7e8f9, GPU-6f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0" in text
     assert "step=120 epoch=0 samples=3840 loss=1 throughput=32" in text
-    rows = json.loads((here.workspace.site / "docs/data/results.json").read_text())["results"]
+    rows = json.loads((here.workspace.site_build / "docs/data/results.json").read_text())["results"]
     logs = {trial["log_sha256"] for row in rows for trial in row["trials"]}
-    assert all((here.workspace.site / f"data/logs/{log}.log.txt").is_file() for log in logs if log)
+    assert all((here.workspace.site_build / f"data/logs/{log}.log.txt").is_file() for log in logs if log)
 
 
 def test_a_build_lists_what_it_redacted_and_strict_refuses_unknown_secrets(published):

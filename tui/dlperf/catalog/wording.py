@@ -42,6 +42,8 @@ _PATTERNS: dict[str, str] = {
     r"^[/{]": "an absolute path; ~ is not expanded",
     r"^[A-Za-z_][A-Za-z0-9_]*$": "a variable's name has letters, digits and underscores",
     r"^(https?://\S+|\$[A-Za-z_][A-Za-z0-9_]*)$": "an address with http:// or https://, or $NAME of a variable",
+    r"^(https?://\S+)?$": "an address with http:// or https://",
+    r"^#[0-9a-fA-F]{6}$": "a colour is written '#00776c'",
     r"^[A-Z]{3}$": "three capital letters, such as EUR",
     EXPECTATION: "a metric, one of < <= > >=, and a number, with spaces between: final_loss < 7.5; "
     "or log has EXPRESSION, log lacks EXPRESSION",

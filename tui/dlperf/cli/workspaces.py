@@ -23,8 +23,6 @@ commands = typer.Typer()
 
 QUICKSTART_DIRECTORY = Path("dlperf-quickstart")
 TRIAL_SECONDS = 60.0
-OF_THIS_VERSION = ("mkdocs.base.yml", "site/theme")
-"""Files of a workspace that pages of another version may not fit; a user removes them to have them written anew."""
 
 
 @commands.command()
@@ -54,17 +52,23 @@ def init(
         typer.Option(metavar="URL", help="Address at which the site will be published; asked for in a terminal."),
     ] = None,
 ) -> None:
-    """Create a workspace: mkdocs.yml, site/, runs/ and catalog/. With --program, entries for a program, too."""
+    """Create a workspace: mkdocs.yml, runs/ and catalog/. Updates one of an earlier version.
+
+    With --program, entries for a program, too.
+    """
     if program is not None:
         _add_program(workspace_option(context) or directory, program, name, batch_size, seconds or TRIAL_SECONDS)
         return
     if given := [word for word, value in (("--name", name), ("-b", batch_size), ("--seconds", seconds)) if value]:
         raise RequestError(f"{given[0]} is of a program: add --program COMMAND")
+    if _is_workspace(directory):
+        _update(directory)
+        return
     written = _create(directory, _asked_address() if site_url is None else site_url)
     parts = dict.fromkeys(path.partition("/")[0] + path.partition("/")[1] for path in written)
     print_note(f"{count_noun(len(written), 'file')} in {directory.resolve()}: {', '.join(parts)}")
     if ".gitignore" not in written:
-        print_note("kept your .gitignore: it should ignore site/html, but not runs/, site/docs and site/theme")
+        print_note("kept your .gitignore: it should ignore site/html, but not runs/ and site/docs")
     print_note("next: `dlperf quickstart`, or add a machine in catalog/hardware/ and `dlperf check --hardware ID`")
 
 
@@ -159,17 +163,24 @@ def _asked_address() -> str:
 
 
 def _create(root: Path, site_url: str = "") -> list[str]:
-    from dlperf.report.writing import create_workspace
+    from dlperf.report.site.workspace import create_workspace
 
     if root.exists() and not root.is_dir():
         raise RequestError(f"{root} is no folder: name another")
     if site_url and not site_url.startswith(("http://", "https://")):
         raise RequestError(f"--site-url {site_url}: an address begins with https://")
-    if not ((root / "mkdocs.yml").exists() and (root / "runs").is_dir()):
-        return create_workspace(root, site_url)
-    if renewed := create_workspace(root, only=OF_THIS_VERSION):
-        return renewed
-    raise RequestError(
-        f"{root.resolve()} is a workspace already: remove {' and '.join(OF_THIS_VERSION)} there first "
-        "to get those of this version"
-    )
+    return create_workspace(root, site_url)
+
+
+def _is_workspace(root: Path) -> bool:
+    return (root / "mkdocs.yml").exists() and (root / "runs").is_dir()
+
+
+def _update(root: Path) -> None:
+    from dlperf.report.site.workspace import update_workspace
+    from dlperf.runs.paths import Workspace
+
+    if not (notes := update_workspace(Workspace(root.resolve()), accept=True)):
+        raise RequestError(f"{root.resolve()} is a workspace already, and up to date")
+    for note in notes:
+        print_note(note)

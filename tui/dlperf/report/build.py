@@ -1,4 +1,4 @@
-"""``dlperf build-site``: results → Markdown pages in ``site/docs`` and files in ``site/data`` → ``site/html``."""
+"""``dlperf build-site``: results → Markdown pages and files in ``site/build`` → ``site/html``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from dlperf.messages import LANGUAGES, Language
+from dlperf.messages import Language
 from dlperf.redaction import Redactor
 from dlperf.report import downloads
 from dlperf.report import locations as at
@@ -36,6 +36,9 @@ from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictur
 from dlperf.report.parallel import parallel_map
 from dlperf.report.previews import previews
 from dlperf.report.redaction import of_overviews, refuse_leaks, report_lines, site_redactor, without_secrets
+from dlperf.report.site.settings import read_settings
+from dlperf.report.site.staging import stage
+from dlperf.report.site.workspace import update_workspace
 from dlperf.report.writing import Sources
 from dlperf.results.columns import flat_columns, parquet
 from dlperf.results.model import ConfigurationResult
@@ -54,7 +57,7 @@ class SiteBuild:
     """The outcome of a build."""
 
     pages: int
-    """Markdown pages in both languages."""
+    """Markdown pages in all languages."""
     written: int
     """Files whose bytes changed."""
     seconds: float
@@ -81,12 +84,13 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
     refuse_foreign_folder(out)
     if edition:
         refuse_edition(workspace, edition)
+    notes = update_workspace(workspace)
     data = load_site_data(workspace, edition)
     sources = write_pages(workspace, data)
     unknown = without_secrets(workspace, data)
     if strict:
         refuse_leaks(sources.redacted, unknown)
-    problems = [*data.problems, *sorted(set(sources.problems)), *report_lines(sources.redacted, unknown)]
+    problems = [*notes, *data.problems, *sorted(set(sources.problems)), *report_lines(sources.redacted, unknown)]
     warnings = "".join(f"{problem}\n" for problem in problems) + build_html(workspace, out, strict)
     if edition:
         keep_edition(workspace, out, edition)
@@ -101,9 +105,10 @@ def missing_addresses(data: SiteData) -> list[str]:
 
 
 def write_pages(workspace: Workspace, data: SiteData) -> Sources:
-    """Write every generated file of ``site``, and remove those of earlier builds."""
+    """Write everything that MkDocs builds from, and remove what earlier builds left there."""
     redactor = site_redactor(workspace, data)
-    sources = Sources(workspace.site)
+    sources = Sources(workspace.site_build)
+    stage(workspace, read_settings(workspace.mkdocs_config)[0], sources)
     # None means the overviews, which come first because they take longest
     for part in parallel_map(partial(_write_part, workspace, data, redactor), [None, *data.groups]):
         sources.merge(part)
@@ -113,16 +118,16 @@ def write_pages(workspace: Workspace, data: SiteData) -> Sources:
 
 def _write_part(workspace: Workspace, data: SiteData, redactor: Redactor, group: Group | None) -> Sources:
     """Write the pages of a group, or the overviews."""
-    sources = Sources(workspace.site, redactor if group is not None else of_overviews(redactor))
+    sources = Sources(workspace.site_build, redactor if group is not None else of_overviews(redactor))
     if group is not None:
         reader = EvidenceReader(workspace, sources.problems.append)
         _write_group(group, data.groups[group], sources, data, reader)
         return sources
-    for language in LANGUAGES.values():
+    for language in data.site_languages:
         for path, content in overview_pages(language, data):
             sources.write(at.language_root(language) + path, content)
     _write_downloads(sources, data)
-    for path, picture in previews(data, workspace.site / FONT):
+    for path, picture in previews(data, workspace.site_build / FONT):
         sources.write_binary(path, picture)
     return sources
 
@@ -198,7 +203,7 @@ def _write_group(
     shapes = {at.configuration_anchor(result): _write_pictures(sources, result, evidence) for result in results}
     profiles = {at.configuration_anchor(result): _offer_profile(sources, result, data, reader) for result in results}
     fleets = reader.diagnosis(group)
-    for language in LANGUAGES.values():
+    for language in data.site_languages:
         path = at.language_root(language) + at.group_page(group)
         page = configurations(language, data.localized(language), group, results, evidence, shapes, profiles, fleets)
         sources.write(path, page)

@@ -16,7 +16,8 @@ from dlperf.catalog.model import Case, Framework, Precision
 from dlperf.catalog.units import is_rate
 from dlperf.measure.significance import LEAST_TRIALS
 from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
-from dlperf.messages import N_, Language
+from dlperf.messages import LANGUAGES, N_, Language
+from dlperf.messages.language import CODES, Code
 from dlperf.plan import PlannedConfiguration
 from dlperf.report import locations as at
 from dlperf.report.charts.svg import series_of
@@ -85,6 +86,10 @@ class SiteData:
     """Name under which this build is kept; empty if it is not."""
     editions: tuple[str, ...] = ()
     """Names of all editions, the last first."""
+    languages: tuple[Code, ...] = CODES
+    """Of the site."""
+    title: str = "dlperf"
+    """Name of the site."""
     repository: str = ""
     """Address of the repository whose issues are about the results; empty if unknown."""
     templates: Path | None = None
@@ -93,6 +98,10 @@ class SiteData:
     """Whether Parquet files are offered."""
     previews: bool = False
     """Whether there are pictures for link previews."""
+
+    @property
+    def site_languages(self) -> tuple[Language, ...]:
+        return tuple(LANGUAGES[code] for code in self.languages)
 
     def localized(self, language: Language) -> SiteData:
         """Return the data with the catalogue's texts in the language of the page, where translated."""

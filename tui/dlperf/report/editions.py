@@ -11,6 +11,7 @@ from pathlib import Path
 from dlperf.errors import RequestError
 from dlperf.messages import LANGUAGES, Language
 from dlperf.report.locations import language_root
+from dlperf.report.site.shipped import shipped_root
 from dlperf.report.templating import render
 from dlperf.runs.paths import Workspace
 
@@ -50,7 +51,7 @@ def keep_edition(workspace: Workspace, site: Path, name: str) -> None:
         for other in (*editions(workspace), name):  # its own list of editions links below its own root
             for root in map(language_root, LANGUAGES.values()):
                 home = f"{FOLDER}/{other}/{root}index.html"
-                _write_redirect(copy / home, os.path.relpath(home, os.path.dirname(f"{FOLDER}/{name}/{home}")), home)
+                write_redirect(copy / home, os.path.relpath(home, os.path.dirname(f"{FOLDER}/{name}/{home}")), home)
         copy.replace(folder / name)
     shutil.copytree(folder / name, site / FOLDER / name, copy_function=link_or_copy)
 
@@ -78,10 +79,17 @@ def add_kept(workspace: Workspace, site: Path) -> list[str]:
     """
     if editions(workspace):
         shutil.copytree(_folder(workspace), site / FOLDER, copy_function=link_or_copy)
-    listed = workspace.site / REDIRECTS
+    for _, words in _moved(shipped_root() / REDIRECTS):
+        _redirect(site, words, "")  # a language that the site lacks has none
+    listed, shipped = workspace.site / REDIRECTS, [words for _, words in _moved(shipped_root() / REDIRECTS)]
+    own = [(number, words) for number, words in _moved(listed) if words not in shipped]
+    return [problem for number, words in own if (problem := _redirect(site, words, f"{listed}:{number}"))]
+
+
+def _moved(listed: Path) -> list[tuple[int, list[str]]]:
+    """Return number and words of each line of a list of redirects."""
     lines = listed.read_text("utf-8", "replace").splitlines() if listed.is_file() else []
-    moved = [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#"]
-    return [problem for number, words in moved if (problem := _redirect(site, words, f"{listed}:{number}"))]
+    return [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#"]
 
 
 def _redirect(site: Path, words: list[str], place: str) -> str:
@@ -94,11 +102,12 @@ def _redirect(site: Path, words: list[str], place: str) -> str:
         return f"{place}: {new} is no page of the site"
     if path.exists() or ".." in Path(old).parts or Path(old).is_absolute():
         return f"{place}: {old} is a page of the site, or outside it"
-    _write_redirect(path, os.path.relpath(new, Path(old).parent), old)
+    write_redirect(path, os.path.relpath(new, Path(old).parent), old)
     return ""
 
 
-def _write_redirect(path: Path, address: str, name: str) -> None:
+def write_redirect(path: Path, address: str, name: str) -> None:
+    """Write a page that leads to another; ``name`` is its address, whose language it speaks."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(render("redirect.html.j2", _language_of(name), None, address=address), "utf-8")
 

@@ -24,14 +24,14 @@ def feed(data: SiteData) -> str:
     """
     entries = sorted(_dated(data), reverse=True)
     root = ElementTree.Element("feed", {"xmlns": NAMESPACE})
-    _add(root, "title", "dlperf")
+    _add(root, "title", data.title)
     site = urlsplit(data.address)
     name = f"tag:{site.hostname or 'dlperf'},2026:{site.path.lstrip('/')}"
     _add(root, "id", f"{name}results")
     if data.address:
         ElementTree.SubElement(root, "link", {"rel": "self", "href": f"{data.address}{at.FEED}"})
     _add(root, "updated", entries[0][0] if entries else NO_DATE)
-    _add(ElementTree.SubElement(root, "author"), "name", "dlperf")
+    _add(ElementTree.SubElement(root, "author"), "name", data.title)
     for updated, source, case in entries:
         entry = ElementTree.SubElement(root, "entry")
         _add(entry, "title", data.report_title(ENGLISH, source, case))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
-from pathlib import Path
 
 from dlperf.catalog.axes import profiled_configuration
 from dlperf.catalog.hardware import Hardware
@@ -16,6 +14,7 @@ from dlperf.report.data import SiteData
 from dlperf.report.editions import editions
 from dlperf.report.evidence import EvidenceReader
 from dlperf.report.machine import Probed
+from dlperf.report.site.settings import read_settings, site_address
 from dlperf.results.audit import audit_workspace, verdicts_of
 from dlperf.results.load import load_campaign
 from dlperf.results.logs import log_reader
@@ -30,7 +29,6 @@ from dlperf.runs.store import Complain, each_readable
 
 HERE = "local"
 """Id of the built-in entry of the machine that dlperf runs on."""
-ADDRESS = r"""(?m)^{name}:\s*["']?(https?://[^\s"']+)"""
 
 
 def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
@@ -57,7 +55,8 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
         (name, plan.configuration.id): plan for name, record in campaigns.items() for plan in record.configurations
     }
     probed = _probed(workspace, rows, plans, problems.append)
-    address = site_address(workspace.mkdocs_config)
+    settings, _ = read_settings(workspace.mkdocs_config)
+    address = site_address(settings)
     checked = audit_workspace(workspace, records=campaigns, reports=reports, damaged=problems.append)
     return SiteData(
         results=(*rows, *(row for report in reports for row in rows_of_report(report, verdicts_of(checked)))),
@@ -79,7 +78,9 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
         edition=edition,
         editions=tuple(sorted({*editions(workspace), *filter(None, [edition])}, reverse=True)),
         previews=bool(address and find_spec("PIL")),
-        repository=_address(workspace.mkdocs_config, "repo_url"),
+        languages=settings.extra.languages,
+        title=settings.site_name,
+        repository=settings.repo_url.rstrip("/"),
         templates=workspace.site / "templates",
         parquet=find_spec("pyarrow") is not None,
     )
@@ -99,18 +100,6 @@ def named_by_processor(catalog: Catalog, probed: Mapping[tuple[str, str, str], P
 
 def _has_profile(workspace: Workspace, campaign: str, plan: PlannedConfiguration) -> bool:
     return bool(workspace.campaign(campaign).profiles(profiled_configuration(plan.configuration).id))
-
-
-def site_address(config: Path) -> str:
-    """Return ``site_url`` of mkdocs.yml with a trailing slash; empty without one."""
-    address = _address(config, "site_url")
-    return address and f"{address}/"
-
-
-def _address(config: Path, name: str) -> str:
-    # not parsed as YAML: other lines may hold tags that only MkDocs knows
-    found = re.search(ADDRESS.format(name=name), config.read_text("utf-8")) if config.is_file() else None
-    return found[1].rstrip("/") if found else ""
 
 
 def _probed(

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from dlperf.catalog.axes import axis_slug
 from dlperf.messages import Language
+from dlperf.messages.language import Code
 from dlperf.results.model import ConfigurationResult
 
 SAFE = re.compile(r"(?!index$)[a-z0-9][a-z0-9.-]{0,62}")
@@ -182,4 +183,9 @@ def _relative_path(folder: str, path: str) -> str:
 
 
 def language_root(language: Language) -> str:
-    return "" if language.code == "en" else f"{language.code}/"
+    return root_of(language.code)
+
+
+def root_of(code: Code) -> str:
+    """Return the folder of a language's pages on the site."""
+    return "" if code == "en" else f"{code}/"

@@ -12,18 +12,20 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError, StorageError
-from dlperf.report.editions import add_kept, link_or_copy
+from dlperf.messages.language import CODES, Code
+from dlperf.report.editions import add_kept, link_or_copy, write_redirect
+from dlperf.report.locations import root_of
 from dlperf.report.search import segment_index
+from dlperf.report.site.staging import config_name
 from dlperf.runs.paths import Workspace
 
 WARNINGS = ("WARNING", "ERROR", "Error", "CRITICAL")
-CHINESE_CONFIG = "mkdocs.zh.yml"
-ENGLISH, CHINESE = "html", "zh"
-"""Temporary folder of each language."""
+ROOT = "html"
+"""Temporary folder of the language at the root of the site."""
 
 
 def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
-    """Build both languages in parallel, replace ``out`` when both are complete, and return MkDocs's warnings.
+    """Build the languages in parallel, replace ``out`` when all are complete, and return MkDocs's warnings.
 
     The languages are two sites to MkDocs, so that each has its own search, menu and ``lang``.
 
@@ -33,14 +35,17 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
     refuse_foreign_folder(out)
     with _temporary_folder(out) as name:
         folder = Path(name)
-        new, data = folder / ENGLISH, folder / "data"
+        new, data = folder / ROOT, folder / "data"
         with _started(workspace, folder, strict) as builds:
             if workspace.site_data.is_dir():
                 shutil.copytree(workspace.site_data, data, copy_function=link_or_copy)
             warnings = "".join(map(_warnings, builds))
-        for language in (new, folder / CHINESE):
+        new.mkdir(exist_ok=True)
+        for code, language in _built(folder).items():
             segment_index(language)
-        _move(folder / CHINESE, new / "zh")
+            if language != new:
+                language.replace(new / code)
+        _fill_root(new)
         for part in sorted(data.glob("*")):
             _move(part, new / "data" / part.name)
         problems = add_kept(workspace, new)
@@ -54,22 +59,41 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
 @contextmanager
 def _started(workspace: Workspace, folder: Path, strict: bool) -> Iterator[list[subprocess.Popen[str]]]:
     """Start ``mkdocs build`` for each configured language; kill what still runs on leaving."""
-    configs = {workspace.mkdocs_config: ENGLISH, workspace.root / CHINESE_CONFIG: CHINESE}
     # without SOURCE_DATE_EPOCH two builds of the same pages differ in their date
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
     # not --quiet: MkDocs would then count no warning, and --strict would pass
     command = [sys.executable, "-m", "mkdocs", "build", *["--strict"] * strict]
     with ExitStack() as running:
         builds = []
-        for config, name in configs.items():
+        for code in CODES:
+            config, new = workspace.site_build / config_name(code), _folder_of(folder, code)
             if config.is_file():
-                arguments = ["--config-file", str(config), "--site-dir", str(folder / name)]
+                arguments = ["--config-file", str(config), "--site-dir", str(new)]
                 build = subprocess.Popen(
                     [*command, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
                 )
                 builds.append(running.enter_context(build))
                 running.callback(build.kill)
         yield builds
+
+
+def _folder_of(folder: Path, code: Code) -> Path:
+    return folder / (code if root_of(code) else ROOT)
+
+
+def _built(folder: Path) -> dict[Code, Path]:
+    found = {code: _folder_of(folder, code) for code in CODES}
+    return {code: path for code, path in found.items() if path.is_dir()}
+
+
+def _fill_root(site: Path) -> None:
+    """Keep one page for missing addresses, and let the root of a site without English lead to its language."""
+    for folder in (site / code for code in CODES if (site / code / "index.html").is_file()):
+        if not (site / "index.html").exists():
+            write_redirect(site / "index.html", f"{folder.name}/index.html", f"{folder.name}/")
+            for name in ("404.html", "sitemap.xml"):
+                link_or_copy(str(folder / name), str(site / name))
+        (folder / "404.html").unlink()
 
 
 def _temporary_folder(out: Path) -> tempfile.TemporaryDirectory[str]:

@@ -46,7 +46,7 @@ def previews(data: SiteData, font: Path) -> Iterator[tuple[str, bytes]]:
         **{at.report_page(*key): (data.report_title(ENGLISH, *key), found) for key, found in reports.items()},
     }
     for path, (title, found) in titles.items():
-        yield at.preview(path), preview(title, _chart(data, path, found), font)
+        yield at.preview(path), preview(title, _chart(data, path, found), font, data.title)
 
 
 def _chart(data: SiteData, path: str, found: Sequence[Answer]) -> Part:
@@ -58,13 +58,13 @@ def _chart(data: SiteData, path: str, found: Sequence[Answer]) -> Part:
     return replace(chart, title=(data.case_title(most.best.case), *chart.title)) if path == at.HOME else chart
 
 
-def preview(title: str, chart: Part, font: Path) -> bytes:
+def preview(title: str, chart: Part, font: Path, site: str) -> bytes:
     """Draw the picture."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     drawn = ImageDraw.Draw(image)
-    _draw_logo(drawn, font)
+    _draw_logo(drawn, font, site)
     top = 140
     for line in _lines(title, _font(font, 54, 800), WIDTH - 2 * MARGIN, most=2):
         drawn.text((MARGIN, top), line, INK, _font(font, 54, 800))
@@ -78,11 +78,11 @@ def preview(title: str, chart: Part, font: Path) -> bytes:
     return written.getvalue()
 
 
-def _draw_logo(drawn: ImageDraw, font: Path) -> None:
+def _draw_logo(drawn: ImageDraw, font: Path, title: str) -> None:
     drawn.rounded_rectangle((MARGIN, 56, MARGIN + 56, 112), 12, INK)
     for row, (colour, length) in enumerate(LOGO):
         drawn.rectangle((MARGIN + 12, 68 + 12 * row, MARGIN + 12 + length, 75 + 12 * row), colour)
-    drawn.text((MARGIN + 76, 60), "dlperf", INK, _font(font, 38, 800))
+    drawn.text((MARGIN + 76, 60), title, INK, _font(font, 38, 800))
 
 
 def _draw_bars(drawn: ImageDraw, chart: Part, top: int, font: Path) -> None:

@@ -15,10 +15,11 @@ from typing import Any, BinaryIO
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.report.build import SiteBuild, build_site
-from dlperf.report.writing import FOLDERS, PAGES
 from dlperf.runs.paths import Workspace
 
 POLL_SECONDS = 0.5
+OWN_FOLDERS = ("docs", "templates", "theme")
+"""Folders of ``site`` in which an owner writes."""
 
 HOSTS = ("127.0.0.1", "localhost")
 
@@ -134,9 +135,5 @@ def _inputs(workspace: Workspace) -> Iterator[Path]:
     yield from workspace.root.glob("mkdocs*.yml")
     for campaign in workspace.campaigns():
         yield from (path for path in (campaign.plan, campaign.journal) if path.is_file())
-    for folder in (workspace.published, workspace.catalog, workspace.root / "site" / "theme"):
+    for folder in (workspace.published, workspace.catalog, *(workspace.site / name for name in OWN_FOLDERS)):
         yield from (path for path in folder.rglob("*") if path.is_file())
-    generated = [workspace.site / name for name in (*FOLDERS, *PAGES)]
-    for path in workspace.site_docs.rglob("*.md"):
-        if not any(made in (path, *path.parents) for made in generated):
-            yield path

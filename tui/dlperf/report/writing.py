@@ -1,4 +1,4 @@
-"""The files of ``site``: those of a new workspace, and those that a build writes if their bytes change and removes."""
+"""The files from which a site is built: those whose bytes change are written, those of earlier builds removed."""
 
 from __future__ import annotations
 
@@ -11,34 +11,17 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dlperf.catalog.entries import KINDS, PROGRAMS
-from dlperf.messages import LANGUAGES
 from dlperf.redaction import Found, Redactor
-from dlperf.report.locations import language_root
 from dlperf.report.redaction import blocks_of
 from dlperf.results.logs import is_gzip
-from dlperf.runs.store import write_atomic
 
 DOCS = "docs/"
 DATA = "data/"
-FOLDERS = (*(f"{DOCS}{language_root(language)}results" for language in LANGUAGES.values()), f"{DOCS}data", "data")
-"""Folders of ``site`` whose whole content ``dlperf build-site`` generates."""
-PAGES = tuple(f"{DOCS}{language_root(language)}index.md" for language in LANGUAGES.values())
-"""Generated pages outside these folders."""
-PACKAGED = Path(__file__).parent / "template"
-"""Folder of the files in a wheel."""
-CHECKOUT = Path(__file__).parents[3]
-"""Folder of the files in a checkout."""
-WORKSPACE = Path(__file__).parent / "workspace"
-"""Folder of the other files of a new workspace."""
-CONFIGS = {"mkdocs.yml": "", "mkdocs.zh.yml": "zh/"}
-"""Settings of each language, and the folder of its pages."""
-PATTERNS = ("mkdocs*.yml", "site/theme/**/*", "site/docs/**/*")
 
 
 @dataclass
 class Sources:
-    """The generated files of one build, by address on the site or page name."""
+    """The files of one build, by address on the site or page name."""
 
     root: Path
     redactor: Redactor = field(default_factory=Redactor)
@@ -58,6 +41,11 @@ class Sources:
     def write_binary(self, name: str, data: bytes) -> None:
         """Write a file whose content was redacted before it was encoded."""
         self._put(self._keep(name), data)
+
+    def place(self, name: str, content: Path | bytes) -> None:
+        """Write a file that holds nothing of a trial; ``name`` is its path below ``root``."""
+        self.kept.add(name)
+        self._put(self.root / name, content if isinstance(content, bytes) else content.read_bytes())
 
     def _put(self, path: Path, data: bytes) -> None:
         if not (path.is_file() and path.read_bytes() == data):
@@ -111,15 +99,14 @@ class Sources:
             self.redacted.setdefault(item, set()).update(names)
 
     def remove_stale(self) -> None:
-        """Remove generated files that this build did not make, and empty folders."""
-        for folder in FOLDERS:
-            for path, _, files in os.walk(self.root / folder, topdown=False):
-                below = os.path.relpath(path, self.root)
-                for name in files:
-                    if f"{below}/{name}" not in self.kept:
-                        os.unlink(f"{path}/{name}")
-                if not os.listdir(path):
-                    os.rmdir(path)
+        """Remove files that this build did not make, and empty folders."""
+        for path, _, files in os.walk(self.root, topdown=False):
+            below = os.path.relpath(path, self.root)
+            for name in files:
+                if os.path.normpath(f"{below}/{name}") not in self.kept:
+                    os.unlink(f"{path}/{name}")
+            if not os.listdir(path):
+                os.rmdir(path)
 
 
 def _place(name: str) -> str:
@@ -132,33 +119,3 @@ def _make_room(path: Path) -> None:
     """Make the folder and remove the old file, to which the built site may have a hard link."""
     path.unlink(missing_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
-
-
-def template_files() -> dict[str, bytes]:
-    """Return the content of each file by its path in a workspace."""
-    root = PACKAGED if PACKAGED.is_dir() else CHECKOUT
-    files = sorted(path for pattern in PATTERNS for path in root.glob(pattern) if path.is_file())
-    named = {path.relative_to(root).as_posix(): path for path in files}
-    return {name: path.read_bytes() for name, path in named.items() if not _is_generated(name)}
-
-
-def create_workspace(root: Path, site_url: str = "", only: tuple[str, ...] = ("",)) -> list[str]:
-    """Write the files that a workspace lacks, those of the site and others, and return their paths.
-
-    Args:
-        only: how the paths of these files begin.
-    """
-    others = {path.relative_to(WORKSPACE).as_posix(): path for path in sorted(WORKSPACE.rglob("*")) if path.is_file()}
-    files = template_files() | {name: path.read_bytes() for name, path in others.items()}
-    missing = {name: data for name, data in files.items() if name.startswith(only) and not (root / name).exists()}
-    addresses = {config: f"site_url: {site_url.rstrip('/')}/{folder}\n" for config, folder in CONFIGS.items()}
-    for kind in (*KINDS, PROGRAMS):
-        (root / "catalog" / kind).mkdir(parents=True, exist_ok=True)
-    for name, data in missing.items():
-        write_atomic(root / name, data + (addresses.get(name, "").encode() if site_url else b""))
-    return list(missing)
-
-
-def _is_generated(name: str) -> bool:
-    """Tell whether ``dlperf build-site`` made the file in a checkout."""
-    return name in {f"site/{page}" for page in PAGES} or name.startswith(tuple(f"site/{folder}/" for folder in FOLDERS))

@@ -183,7 +183,7 @@ class PublishedPaths:
 
 @dataclass(frozen=True)
 class Workspace:
-    """A folder with ``mkdocs.yml``, ``runs/``, ``site/`` and, where wanted, ``catalog/``."""
+    """A folder with ``mkdocs.yml``, ``runs/`` and, where wanted, ``catalog/`` and ``site/``."""
 
     root: Path
 
@@ -200,7 +200,11 @@ class Workspace:
     mkdocs_config = _Path("mkdocs.yml", "root")
     site = _Path("site", "root")
     site_docs = _Path("site/docs", "root")
-    site_data = _Path("site/data", "root")
+    """Pages of the owner."""
+    site_stamp = _Path("site/workspace.json", "root")
+    site_build = _Path("site/build", "root")
+    """What the site is built from: generated pages, theme, guide, settings."""
+    site_data = _Path("site/build/data", "root")
     """Trial files that the site links from its pages: logs, scripts, curves, pictures."""
     site_html = _Path("site/html", "root")
 
