@@ -1,18 +1,21 @@
-"""What jax_language_model.py computes, in PyTorch, from the same weights; started by test_language_models.py."""
+"""What jax_language_model.py computes, in PyTorch, from the same weights; started by test_language_models.py.
+
+``python pytorch_language_model.py MODEL stock|tuned``.
+"""
 
 import json
+import sys
 
 import numpy as np
 import torch
 from llm_shapes import SHAPES
 from pytorch_transformer import Transformer
 
-shape = SHAPES["llama3-tiny"]
+shape = SHAPES[sys.argv[1]]
 hidden, keys, wide = shape.hidden, shape.kv_heads * shape.head_size, shape.feed_forward
+gpt2 = shape.family == "gpt2"
 sizes = {
     "embedding": (shape.vocabulary, hidden),
-    "gate": (shape.layers, hidden, wide),
-    "head": (shape.vocabulary, hidden),
     "narrow": (shape.layers, wide, hidden),
     "norm": (hidden,),
     "norm1": (shape.layers, hidden),
@@ -21,27 +24,46 @@ sizes = {
     "project": (shape.layers, hidden, hidden + 2 * keys),
     "wide": (shape.layers, hidden, wide),
 }
+BIASES = {
+    "norm1": hidden,
+    "norm2": hidden,
+    "project": hidden + 2 * keys,
+    "output": hidden,
+    "wide": wide,
+    "narrow": hidden,
+}
+if gpt2:
+    sizes.update({"norm_bias": (hidden,), "positions": (shape.positions, hidden)})
+    sizes.update({f"{name}_bias": (shape.layers, size) for name, size in BIASES.items()})
+else:
+    sizes.update({"gate": (shape.layers, hidden, wide), "head": (shape.vocabulary, hidden)})
 values = {
     name: np.cos(np.arange(np.prod(size), dtype=np.float64) * 0.37 + number).reshape(size).astype(np.float32) * 0.1
     for number, (name, size) in enumerate(sorted(sizes.items()))
 }
-model = Transformer(shape, 16)
+model = Transformer(shape, 16, sys.argv[2] == "stock")
 model.initialize(torch.device("cpu"), 0)
-named = {"embedding": model.embedding.weight, "head": model.head.weight, "norm": model.norm.weight}
+named = {"embedding": model.embedding.weight, "norm": model.norm.weight}
+named.update(
+    {"positions": model.positions.weight, "norm_bias": model.norm.bias} if gpt2 else {"head": model.head.weight}
+)
+HALVES = {"gate": slice(0, wide), "wide": slice(wide, None)}
+PARTS = {
+    "norm1": lambda block: block.norm1,
+    "norm2": lambda block: block.norm2,
+    "output": lambda block: block.attention.output,
+    "project": lambda block: block.attention.project,
+    "narrow": lambda block: block.feed_forward.narrow,
+    "wide": lambda block: block.feed_forward.wide,
+    "gate": lambda block: block.feed_forward.wide,
+}
 
 
-def layered(name):
-    """The parameter of each layer, transposed as PyTorch holds a matrix."""
-    parts = {
-        "norm1": lambda block: block.norm1.weight,
-        "norm2": lambda block: block.norm2.weight,
-        "output": lambda block: block.attention.output.weight,
-        "project": lambda block: block.attention.project.weight,
-        "narrow": lambda block: block.feed_forward.narrow.weight,
-        "gate": lambda block: block.feed_forward.wide.weight[:wide],
-        "wide": lambda block: block.feed_forward.wide.weight[wide:],
-    }
-    return [parts[name](block) for block in model.blocks]
+def layered(name, of=lambda parameter: parameter):
+    """The parameter of each layer, or what ``of`` gives of it; Llama's gate and wide are halves of one matrix."""
+    part, kind = name.removesuffix("_bias"), "bias" if name.endswith("_bias") else "weight"
+    half = HALVES.get(part, slice(None)) if not gpt2 else slice(None)
+    return [of(getattr(PARTS[part](block), kind))[half] for block in model.blocks]
 
 
 with torch.no_grad():
@@ -56,10 +78,5 @@ loss = model(tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous())
 loss.backward()
 squares = {name: each.grad.square().sum().item() for name, each in named.items()}
 for name in sizes.keys() - named.keys():
-    if name in ("gate", "wide"):
-        half = slice(0, wide) if name == "gate" else slice(wide, None)
-        parts = [block.feed_forward.wide.weight.grad[half] for block in model.blocks]
-    else:
-        parts = [each.grad for each in layered(name)]
-    squares[name] = sum(part.square().sum().item() for part in parts)
+    squares[name] = sum(part.square().sum().item() for part in layered(name, lambda parameter: parameter.grad))
 print(json.dumps({"loss": loss.item(), **squares}))

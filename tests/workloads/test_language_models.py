@@ -40,16 +40,26 @@ def test_llama_3_8b_takes_the_arithmetic_that_megatron_counts():
     assert flops_per_token(SHAPES["llama3-8b"], 8192) == pytest.approx(744e12 / 14451, rel=0.002)
 
 
-def test_both_frameworks_compute_the_same_loss_and_gradients_from_the_same_weights():
-    outcomes = []
-    for module, script in (("jax", "jax_language_model.py"), ("torch", "pytorch_language_model.py")):
-        done = run(interpreter(module), HERE / script, PYTHONPATH=str(WORKLOADS))
-        assert done.returncode == 0, done.stderr
-        outcomes.append(json.loads(done.stdout))
-    jax, pytorch = outcomes
-    assert set(jax) == set(pytorch)
-    for name, value in jax.items():
-        assert pytorch[name] == pytest.approx(value, rel=2e-4), name
+WAYS = {
+    "jax": ("jax_language_model.py", ("tuned unrolled", "tuned scanned", "stock unrolled")),
+    "torch": ("pytorch_language_model.py", ("tuned", "stock")),
+}
+
+
+@pytest.mark.parametrize("model", ["llama3-tiny", "gpt2-tiny"])
+def test_every_program_computes_the_same_loss_and_gradients_from_the_same_weights(model: str):
+    """Both frameworks, stock and tuned, with layers unrolled and scanned."""
+    outcomes = {}
+    for module, (script, ways) in WAYS.items():
+        for way in ways:
+            done = run(interpreter(module), HERE / script, model, *way.split(), PYTHONPATH=str(WORKLOADS))
+            assert done.returncode == 0, done.stderr
+            outcomes[f"{module} {way}"] = json.loads(done.stdout)
+    first = outcomes.pop("jax tuned unrolled")
+    for way, outcome in outcomes.items():
+        assert set(outcome) == set(first)
+        for name, value in first.items():
+            assert outcome[name] == pytest.approx(value, rel=2e-4), (way, name)
 
 
 def test_products_in_fp8_differ_from_those_in_bf16_by_its_rounding():
@@ -165,7 +175,10 @@ protocol: tiny
 language_model: {parameters: 151872, lookup_parameters: 32768, layers: 2, hidden: 64}
 """
 TINY_PROTOCOL = {"id": "tiny", "title": "Tiny", "skip_steps": 2, "take_steps": 6, "estimator": "rate(skip=2, take=6)"}
-PYTORCH = [f"{name}.py" for name in ("pytorch_llm", "pytorch_transformer", "pytorch_adamw", "pytorch_trainer")]
+PYTORCH = [
+    f"{name}.py"
+    for name in ("pytorch_llm", "pytorch_transformer", "pytorch_adamw", "pytorch_trainer", "pytorch_numerics")
+]
 PYTORCH += ["pytorch_tensor_parallel.py"]
 TINY_RECIPE = {
     "case": "tiny",

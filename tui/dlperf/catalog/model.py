@@ -46,6 +46,10 @@ class Numerics(Model):
     """Of the sums over ranks."""
     optimizer: str = ""
     """Of the optimizer's state."""
+    residual: str = ""
+    """Of the activations that the layers add to."""
+    logits: str = ""
+    """Of the last layer's output, before the loss."""
     loss_scaling: Literal["", "none", "static", "dynamic"] = ""
     """How the loss is scaled."""
 
@@ -212,6 +216,9 @@ class Recipe(Model):
 
     case: Id
     """What it runs."""
+    tuning: Literal["", "stock", "tuned"] = ""
+    """``stock``: as the framework's documentation shows, without kernels or gradients of one's own and private flags;
+    ``tuned``: anything. Only like is compared with like."""
     precisions: Annotated[tuple[Id, ...], Field(min_length=1)]
     """Those that it can run."""
     batch_sizes: tuple[PositiveInt, ...] | None = None

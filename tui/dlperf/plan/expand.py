@@ -213,6 +213,7 @@ def _freeze(
         repeats=repeats,
         options=options_of(subject),
         numerics=_numerics(subject),
+        tuning=subject.recipe.tuning,
         accelerator=planned_accelerator(subject.accelerator, subject.precisions[subject.configuration.precision]),
         price=subject.hardware.price,
         gflops_per_sample=subject.case.gflops(dict(subject.configuration.axes)),

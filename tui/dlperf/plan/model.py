@@ -175,6 +175,8 @@ class PlannedConfiguration:
     options: dict[str, str | int | float | bool] = field(default_factory=dict)
     numerics: dict[str, str] = field(default_factory=dict)
     """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling; empty in plans of 0.1."""
+    tuning: str = ""
+    """``stock`` or ``tuned``, see ``catalog.model.Recipe``; empty where not stated."""
     accelerator: PlannedAccelerator | None = None
     peak_limit: Positive | None = None
     """Highest dense peak in TFLOP/s of the accelerators that the name of unknown hardware may mean."""

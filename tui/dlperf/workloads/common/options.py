@@ -7,6 +7,9 @@ Standard library only, Python >= 3.6: a program parses its command line before i
 import argparse
 import sys
 
+LABELS, WRONG = 16, 0.2
+"""Labels that a synthetic image has in turn, and the share of them that is drawn at random: a network that has learned
+every image still has a loss above 0.7, so that gradients stay, and with them the power that a step takes."""
 LEARNING_RATES = {"resnet50": 0.002, "vgg16": 0.001}
 """Constant, without the warm-up of a full training: low enough that the first forty steps learn at any batch size."""
 
@@ -36,6 +39,9 @@ def common(description, precisions, precision_help):
     parser = basic(description)
     parser.add_argument("--precision", choices=precisions, default="fp32", help=precision_help)
     parser.add_argument("--batches", type=positive, default=8, help="different synthetic batches, kept on the device")
+    parser.add_argument(
+        "--stock", action="store_true", help="as the framework's documentation shows: no kernel or gradient of our own"
+    )
     return parser
 
 

@@ -18,7 +18,7 @@ WARM_UP_STEPS = 2
 follow the same number of updates; JAX compiles again at its second step."""
 STATED = (
     *("model", "precision", "batch_size", "steps", "image_size", "sequence_length", "classes"),
-    *("compile", "cuda_graph"),
+    *("compile", "cuda_graph", "stock"),
 )
 """Options that the log states, where a program has them."""
 
@@ -50,10 +50,11 @@ def check_equal(sums):
 class Reporter:
     """Prints the log of one run; on ranks other than 0 it only checks.
 
-    ``images``: size of the data set, where it is limited. ``facts`` are stated besides the program's options.
+    ``types``: data types that a step computes with, as read from it. ``images``: size of the data set, where it is
+    limited. ``facts`` are stated besides the program's options.
     """
 
-    def __init__(self, options, rank=0, data="synthetic", images=None, **facts):
+    def __init__(self, options, rank=0, types=None, data="synthetic", images=None, **facts):
         self.options = options
         self.rank = rank
         self.images = images
@@ -67,6 +68,8 @@ class Reporter:
             if options.seconds:
                 stated.pop("steps", None)  # the last one is not known
             print_line("run " + json.dumps(dict(stated, **dict(facts, data=data, images=images)), sort_keys=True))
+            if types:
+                print_line("numerics " + json.dumps(types, sort_keys=True))
 
     def train(self, step, mean, batches=1, agree=None):
         """Train so many steps, and on to the end of an interval after so many seconds; report every interval.

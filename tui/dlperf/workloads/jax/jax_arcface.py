@@ -2,11 +2,9 @@
 
 The same backbone, margin and task as pytorch_arcface.py: ResNet-50 for faces at 112×112, 85 742 classes. The backbone
 is data parallel and the classes are split over the devices, as in PaddlePaddle's PLSC: XLA gathers the features and
-sums the softmax over all devices. Needs JAX >= 0.7 and, in the same folder, jax_vision.py, jax_trainer.py,
-options.py and reporting.py.
+sums the softmax over all devices. Needs JAX >= 0.7 and, in the same folder, jax_vision.py, jax_pooling.py,
+jax_trainer.py, jax_numerics.py, options.py and reporting.py.
 """
-
-import functools
 
 from options import JAX_PRECISION_HELP, JAX_PRECISIONS, arcface, common, profilable
 
@@ -22,7 +20,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
-from jax_trainer import EVERYWHERE, SPLIT, dense, device_mesh, on_each_device, prepare, sgd, synthetic, train
+from jax_numerics import LOGITS, RESIDUAL, marked
+from jax_trainer import EVERYWHERE, SPLIT, dense, device_mesh, on_each_device, prepare, sgd, train
 from jax_vision import convolution_weight, convolve, norm_parameters, normalize, synthetic_images
 
 EMBEDDING = 512
@@ -47,16 +46,16 @@ def prelu(slope, x):
     return jnp.where(x > 0, x, slope.astype(x.dtype) * x)
 
 
-def block(parameters, x, stride):
+def block(parameters, x, stride, seen):
     """The improved residual block: normalization first, PReLU between the convolutions, none after the sum."""
     body, shortcut = parameters
-    y = convolve(body["weight1"], normalize(body["norm1"], x))
-    y = prelu(body["slope"], normalize(body["norm2"], y))
-    y = normalize(body["norm3"], convolve(body["weight2"], y, stride))
+    y = convolve(body["weight1"], normalize(body["norm1"], x, seen))
+    y = prelu(body["slope"], normalize(body["norm2"], y, seen))
+    y = normalize(body["norm3"], convolve(body["weight2"], y, stride), seen)
     if shortcut is not None:
         weight, norm = shortcut
-        x = normalize(norm, convolve(weight, x, stride))
-    return x + y
+        x = normalize(norm, convolve(weight, x, stride), seen)
+    return marked(x + y, RESIDUAL)
 
 
 def backbone_parameters(key, image_size):
@@ -79,15 +78,17 @@ def backbone_parameters(key, image_size):
 
 
 def backbone(parameters, x):
-    """Convert images to embeddings, count × 512."""
+    """Convert images to embeddings, count × 512, and what each batch normalization saw, with a row in front."""
+    seen = []
     weight, norm, slope = parameters["stem"]
-    x = prelu(slope, normalize(norm, convolve(weight, x)))
+    x = prelu(slope, normalize(norm, convolve(weight, x), seen))
     strides = [2 if index == 0 else 1 for _, count in STAGES for index in range(count)]
     for part, stride in zip(parameters["blocks"], strides):
-        x = block(part, x, stride)
-    x = normalize(parameters["norm"], x).reshape(x.shape[0], -1)
+        x = block(part, x, stride, seen)
+    x = normalize(parameters["norm"], x, seen).reshape(x.shape[0], -1)
     x = dense(parameters["embedding"], x)
-    return normalize(parameters["last_norm"], x[:, None, None])[:, 0, 0]
+    x = normalize(parameters["last_norm"], x[:, None, None], seen)[:, 0, 0]
+    return x, jax.tree.map(lambda each: each[None], seen)
 
 
 def unit(rows):
@@ -98,7 +99,7 @@ def unit(rows):
 def margin_loss(mesh, classes, weight, features, labels):
     """Mean margin loss; rows of ``weight`` beyond ``classes`` are padding for an even split over the devices."""
     gathered = lax.with_sharding_constraint(unit(features).astype(features.dtype), NamedSharding(mesh, EVERYWHERE))
-    cosine = (gathered @ unit(weight).astype(features.dtype).T).astype(jnp.float32)
+    cosine = marked(gathered @ unit(weight).astype(features.dtype).T, LOGITS).astype(jnp.float32)
     cosine = lax.with_sharding_constraint(cosine, NamedSharding(mesh, PartitionSpec(None, "data")))
     column = jnp.arange(weight.shape[0])
     own = column == labels[:, None]
@@ -122,13 +123,13 @@ def main(options):
     features_of = on_each_device(backbone)
 
     def loss(parameters, images, labels):
-        features = features_of(parameters["backbone"], images)
-        return margin_loss(mesh, options.classes, parameters["head"], features, labels)
+        features, seen = features_of(parameters["backbone"], images)
+        return margin_loss(mesh, options.classes, parameters["head"], features, labels), seen
 
-    batch = functools.partial(synthetic_images, size=options.image_size, dtype=dtype, classes=options.classes)
+    batches = synthetic_images(options, dtype, options.classes)
     layout = {"backbone": EVERYWHERE, "head": SPLIT}
     facts = {"model": "arcface", "layout": "NHWC"}
-    train(create, loss, synthetic(batch, options), sgd(options.learning_rate, 5e-4), options, layout, **facts)
+    train(create, loss, batches, sgd(options.learning_rate, 5e-4), options, layout, **facts)
 
 
 if __name__ == "__main__":

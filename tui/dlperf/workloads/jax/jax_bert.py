@@ -2,8 +2,8 @@
 
 The same model and task as pytorch_bert.py: masked-token and next-sentence prediction over sequences of 128 tokens
 (Devlin et al. 2018, phase 1), AdamW. A sentence counts upwards from a random word in random steps; the second half
-continues counting or starts at another word. Needs JAX >= 0.7 and, in the same folder, jax_trainer.py, options.py and
-reporting.py.
+continues counting or starts at another word. Needs JAX >= 0.7 and, in the same folder, jax_trainer.py, jax_numerics.py,
+options.py and reporting.py.
 """
 
 import functools
@@ -26,6 +26,7 @@ if __name__ == "__main__":
 import jax
 import jax.numpy as jnp
 from jax import nn
+from jax_numerics import RESIDUAL, marked
 from jax_trainer import adamw, averaged, cross_entropy, dense, normalized, prepare, synthetic, train
 
 VOCABULARY = 30528
@@ -64,7 +65,7 @@ def layer(parameters, x, kernel):
     y = y.reshape(count, length, HIDDEN)
     x = normalized(x + dense(parameters["attended"], y), *parameters["norm1"])
     y = dense(parameters["narrow"], nn.gelu(dense(parameters["wide"], x), approximate=False))
-    return normalized(x + y, *parameters["norm2"])
+    return marked(normalized(x + y, *parameters["norm2"]), RESIDUAL)
 
 
 def attention_kernel(choice, dtype):
@@ -93,17 +94,17 @@ def create(key):
 def embedded(parameters, tokens, segments, dtype):
     """Embed words, positions and segments, summed and normalized.
 
-    A word is looked up before it is rounded, so that the gradients of its positions are summed in fp32: a GPU
-    accumulates 16-bit numbers one by one, by compare and swap. A segment is selected from two rows, so that their
-    gradients are plain sums.
+    The sum is rounded after its normalization, so that the gradients of a word are summed in fp32: a GPU accumulates
+    16-bit numbers one by one, by compare and swap. A segment is selected from two rows, so that their gradients are
+    plain sums.
     """
-    x = parameters["words"][tokens].astype(dtype) + parameters["positions"][: tokens.shape[1]].astype(dtype)
-    first, second = parameters["segments"].astype(dtype)
-    return normalized(x + jnp.where(segments[..., None] == 0, first, second), *parameters["norm"])
+    x = parameters["words"][tokens] + parameters["positions"][: tokens.shape[1]]
+    first, second = parameters["segments"]
+    return normalized(x + jnp.where(segments[..., None] == 0, first, second), *parameters["norm"]).astype(dtype)
 
 
 def loss(parameters, tokens, segments, masked_positions, masked_words, follows, dtype, kernel):
-    """Sum of the losses of both tasks."""
+    """Sum of the losses of both tasks; nothing is normalized over a batch."""
     x = embedded(parameters, tokens, segments, dtype)
     for part in parameters["layers"]:
         x = layer(part, x, kernel)
@@ -113,7 +114,7 @@ def loss(parameters, tokens, segments, masked_positions, masked_words, follows, 
     )
     logits = chosen @ parameters["words"].astype(dtype).T + parameters["bias"].astype(dtype)
     related = dense(parameters["next_sentence"], jnp.tanh(dense(parameters["pooler"], x[:, 0])))
-    return cross_entropy(logits, masked_words) + cross_entropy(related, follows)
+    return cross_entropy(logits, masked_words) + cross_entropy(related, follows), []
 
 
 def synthetic_batch(key, count, length):

@@ -1,8 +1,8 @@
 """Language-model pre-training in JAX on synthetic tokens: ``python jax_llm.py --help``.
 
 The same models, tokens and numerics as pytorch_llm.py: GPT-2 and Llama 3 shapes, AdamW, next-token prediction. Rates
-are in tokens. Needs JAX >= 0.7 and, in the same folder, jax_transformer.py, jax_fp8.py, jax_trainer.py, llm_shapes.py,
-options.py and reporting.py.
+are in tokens. Needs JAX >= 0.7 and, in the same folder, jax_transformer.py, jax_fp8.py, jax_trainer.py,
+jax_numerics.py, llm_shapes.py, options.py and reporting.py.
 """
 
 from llm_shapes import GRADIENT_NORM, SHAPES, language, language_facts
@@ -10,7 +10,11 @@ from options import profilable
 
 
 def options():
-    return profilable(language(__doc__, ["cudnn", "xla"], "xla")).parse_args()
+    parser = profilable(language(__doc__, ["cudnn", "xla"], "xla"))
+    parser.add_argument(
+        "--layers", choices=["unrolled", "scanned"], default="unrolled", help="lax.scan is compiled once"
+    )
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
@@ -35,7 +39,7 @@ def is_split(options):
 
 
 def placement(shape, options):
-    """Name of an array → its layout on the devices: the longest side that divides evenly is split for FSDP."""
+    """The layout of each array on the devices: the longest side that divides evenly is split for FSDP."""
     count = device_mesh().size
 
     def split(size):
@@ -45,7 +49,8 @@ def placement(shape, options):
         longest = max(sides, key=lambda side: size[side])
         return PartitionSpec(*("data" if side == longest else None for side in range(len(size))))
 
-    return {name: split(size) for name, size in sizes(shape).items()}
+    scanned = options.layers == "scanned"
+    return jax.tree.map(split, sizes(shape, scanned), is_leaf=lambda node: isinstance(node, tuple))
 
 
 def token_batch(vocabulary, length):
@@ -65,20 +70,21 @@ def main(options):
     shape = SHAPES[options.model]
     compute = jnp.float32 if options.precision == "fp32" else jnp.bfloat16
     product = jax_fp8.product if options.precision == "fp8" else jnp.matmul
-    make = create(shape, weight_type(options.precision))
+    make = create(shape, weight_type(options.precision), options.layers == "scanned")
     counted = sum(array.size for array in jax.tree.leaves(jax.eval_shape(make, jax.random.key(0))))
     optimizer = clipped(
         adamw(options.learning_rate, epsilon=1e-8, weight_decay=0.1, betas=(0.9, 0.95)), norm=GRADIENT_NORM
     )
     train(
         make,
-        loss(shape, compute, options.attention, options.checkpointing, product, is_split(options)),
+        loss(shape, compute, options, product, is_split(options)),
         synthetic(token_batch(shape.vocabulary, options.sequence_length), options),
         optimizer,
         options,
         placement=placement(shape, options),
         per_sample=options.sequence_length,
         **language_facts(options, counted, device_mesh().size),
+        layers=options.layers,
     )
 
 

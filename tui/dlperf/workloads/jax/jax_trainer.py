@@ -15,6 +15,7 @@ import numpy as np
 from jax.ad_checkpoint import checkpoint_name
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax_numerics import GRADIENTS, LOGITS, marked, used_types
 from reporting import WARM_UP_STEPS, Reporter
 
 DTYPES = {
@@ -26,6 +27,8 @@ DTYPES = {
     "fp16": jnp.float16,
 }
 LOSS_SCALE = {"fp16": 128.0}
+MOMENTUM = 0.1
+"""Of the running statistics of batch normalization, PyTorch's default."""
 EVERYWHERE, SPLIT = PartitionSpec(), PartitionSpec("data")
 """Every device holds the whole array; every device holds a part of the rows."""
 
@@ -48,7 +51,7 @@ def device_mesh():
 
 
 def on_each_device(function):
-    """Run ``function`` (parameters, rows of a batch → rows) on every device with its own rows.
+    """Run ``function`` (parameters, rows of a batch → arrays with rows) on every device with its own rows.
 
     Batch normalization then uses the statistics of one device's samples, as in the other frameworks, and only the
     gradients of the parameters are exchanged.
@@ -80,14 +83,22 @@ def divided(array):
 
 
 def averaged(loss):
-    """Average a loss (parameters, *batch → scalar) over all devices, each with its own rows."""
-    losses = on_each_device(lambda parameters, *batch: loss(parameters, *batch)[None])
-    return lambda parameters, *batch: losses(parameters, *batch).mean()
+    """Average a loss (parameters, *batch → scalar, statistics) over all devices, each with its own rows.
+
+    Running statistics are not averaged: each device has its own, as in the other frameworks.
+    """
+    rows = on_each_device(lambda parameters, *batch: jax.tree.map(lambda each: each[None], loss(parameters, *batch)))
+
+    def average(parameters, *batch):
+        values, seen = rows(parameters, *batch)
+        return values.mean(), seen
+
+    return average
 
 
 def cross_entropy(logits, labels):
     """Mean cross-entropy of rows of logits, computed in fp32."""
-    logits = logits.astype(jnp.float32)
+    logits = marked(logits, LOGITS).astype(jnp.float32)
     return (jax.nn.logsumexp(logits, -1) - jnp.take_along_axis(logits, labels[..., None], -1)[..., 0]).mean()
 
 
@@ -180,7 +191,8 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
     """Create parameters on the devices, compile, train, report and check.
 
     Args:
-        create: key → parameters. loss: parameters, *batch → scalar.
+        create: key → parameters. loss: parameters, *batch → scalar, and mean and variance that each batch
+            normalization saw, with a row for each device.
         batches: an endless iterator of tuples of arrays, split over the devices.
         placement: how the parameters lie on the devices, for all or, in a tree, for each; by default every device
             holds them all.
@@ -188,17 +200,23 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
     """
     mesh = device_mesh()
     parameters = jax.jit(create, out_shardings=_shardings(mesh, placement))(jax.random.key(options.seed))
-    state = optimizer.start(parameters)
-    step = jax.jit(_step(loss, optimizer, LOSS_SCALE.get(options.precision, 1.0)), donate_argnums=(0, 1))
-    for _ in range(WARM_UP_STEPS):  # a second call would compile again if a result differed from its input
-        parameters, state, value = step(parameters, state, *next(batches))
+    first = next(batches)
+    arrays = (parameters, optimizer.start(parameters), running_statistics(loss, parameters, first))
+    scale = LOSS_SCALE.get(options.precision, 1.0)
+    traced = jax.jit(_step(loss, optimizer, scale), donate_argnums=0).trace(arrays, *first)
+    step = traced.lower().compile()
+    used = used_types(traced.jaxpr, *arrays[:2], step) | ({} if scale == 1.0 else {"loss_scaling": "static"})
+    batches = itertools.chain([first], batches)
+    for _ in range(WARM_UP_STEPS):
+        arrays, value = step(arrays, *next(batches))
     value.block_until_ready()
-    version, rank = jax.__version__, jax.process_index()
-    report = Reporter(options, rank, framework="jax", framework_version=version, gpus=mesh.size, **facts)
+    rank = jax.process_index()
+    facts.update(framework="jax", framework_version=jax.__version__, gpus=mesh.size)
+    report = Reporter(options, rank, used, compiled="step", graphs=command_buffers(step), **facts)
 
     def next_loss():
-        nonlocal parameters, state
-        parameters, state, value = step(parameters, state, *next(batches))
+        nonlocal arrays
+        arrays, value = step(arrays, *next(batches))
         return value
 
     def agree(seconds):
@@ -208,10 +226,25 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
         return float(np.mean(jax.device_get(losses)))
 
     report.train(next_loss, mean, mesh.size * per_sample, agree)
-    check_devices_agree(parameters)
+    check_devices_agree(arrays[0])
     if options.profile:
         write_profile(options.profile, rank, next_loss)
     report.finish(peak_memory_bytes=(jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use"))
+
+
+def running_statistics(loss, parameters, batch):
+    """Mean 0 and variance 1 for each batch normalization, on every device; nothing without one."""
+    _, seen = jax.eval_shape(loss, parameters, *batch)
+    split = NamedSharding(device_mesh(), SPLIT)
+    return [
+        tuple(jax.jit(jnp.full, static_argnums=(0, 1), out_shardings=split)(each.shape, start) for each, start in pair)
+        for pair in (zip(each, (0.0, 1.0)) for each in seen)
+    ]
+
+
+def command_buffers(step):
+    """Which parts of a compiled step XLA replays as CUDA graphs, as far as its text tells."""
+    return "command buffers" if "command_buffer" in (step.as_text() or "") else "none"
 
 
 def write_profile(path, rank, next_loss):
@@ -249,11 +282,18 @@ def _shardings(mesh, placement):
 def _step(loss, optimizer, scale):
     """One training step; ``scale`` keeps half-precision gradients from underflow."""
 
-    def step(parameters, state, *batch):
-        value, gradients = jax.value_and_grad(lambda p: loss(p, *batch) * scale)(parameters)
-        gradients = jax.tree.map(lambda gradient: gradient / scale, gradients)
+    def step(arrays, *batch):
+        parameters, state, statistics = arrays
+
+        def scaled(parameters):
+            value, seen = loss(parameters, *batch)
+            return value * scale, seen
+
+        (value, seen), gradients = jax.value_and_grad(scaled, has_aux=True)(parameters)
+        gradients = marked(jax.tree.map(lambda gradient: gradient / scale, gradients), GRADIENTS)
         parameters, state = optimizer.update(parameters, state, gradients)
-        return parameters, state, value / scale
+        statistics = jax.tree.map(lambda old, new: old + MOMENTUM * (new - old), statistics, list(seen))
+        return (parameters, state, statistics), value / scale
 
     return step
 

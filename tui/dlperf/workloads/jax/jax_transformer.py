@@ -1,6 +1,7 @@
 """GPT-2 and Llama 3 in JAX, and the loss over their vocabulary. Needs JAX >= 0.7.
 
-Parameters are a dict of arrays; those of all layers are in one array each, layer first, and the layers are scanned.
+Parameters are a dict of arrays. Under "layers" is a dict for each layer, or, where these are scanned, one of arrays
+that hold all layers.
 Copied to the node with the program that uses it.
 """
 
@@ -8,6 +9,7 @@ import functools
 
 import jax
 import jax.numpy as jnp
+from jax_numerics import LOGITS, RESIDUAL, marked
 from jax_trainer import GATHERED, cross_entropy, divided, gathered, normalized
 
 ROPE_BASE = 500000.0
@@ -25,30 +27,32 @@ def layer_sizes(shape):
     return {**sizes, "wide": (hidden, wide), "narrow": (wide, hidden), **{name: (n,) for name, n in biases.items()}}
 
 
-def sizes(shape):
-    """Name → size of every array of the model."""
-    found = {name: (shape.layers, *size) for name, size in layer_sizes(shape).items()}
-    found.update({"embedding": (shape.vocabulary, shape.hidden), "norm": (shape.hidden,)})
+def sizes(shape, scanned=False):
+    """Name → size of every array of the model; under "layers", those of each layer or of all."""
+    layer = layer_sizes(shape)
+    stacked = {name: (shape.layers, *size) for name, size in layer.items()}
+    found = {"embedding": (shape.vocabulary, shape.hidden), "norm": (shape.hidden,)}
     if shape.family == "gpt2":
         found.update({"norm_bias": (shape.hidden,), "positions": (shape.positions, shape.hidden)})
     if not shape.tied:
         found["head"] = (shape.vocabulary, shape.hidden)
-    return found
+    return {**found, "layers": stacked if scanned else [layer] * shape.layers}
 
 
-def create(shape, dtype):
+def create(shape, dtype, scanned=False):
     """A function: key → parameters. Normal with deviation 0.02, residual outputs smaller by √(2 × layers)."""
 
-    def value(key, name, size):
+    def value(key, path, size):
+        name = path[-1].key
         if "norm" in name or name.endswith("_bias"):
             return jnp.full(size, 0.0 if name.endswith("_bias") else 1.0, dtype)
         small = (2 * shape.layers) ** -0.5 if name in ("output", "narrow") else 1.0
         return 0.02 * small * jax.random.normal(key, size, dtype)
 
-    named = sizes(shape)
-    return lambda key: {
-        name: value(jax.random.fold_in(key, number), name, named[name]) for number, name in enumerate(sorted(named))
-    }
+    named, tree = jax.tree.flatten_with_path(sizes(shape, scanned), is_leaf=lambda node: isinstance(node, tuple))
+    return lambda key: jax.tree.unflatten(
+        tree, [value(jax.random.fold_in(key, number), *each) for number, each in enumerate(named)]
+    )
 
 
 def rotated(x):
@@ -91,34 +95,73 @@ def feed_forward(shape, x, layer, product):
     return multiplied(wide, layer, "narrow", product)
 
 
-def loss(shape, dtype, kernel, checkpointing, product=jnp.matmul, split=False):
+def loss(shape, dtype, options, product=jnp.matmul, split=False):
     """A function: parameters, tokens, targets → mean cross-entropy; products in ``dtype``.
 
     ``product``: how the layers multiply rows by a matrix. ``split``: parameters are split over the devices; those of a
-    layer are gathered when it is used, and again in the backward pass.
+    layer are gathered when it is used, and again in the backward pass. Nothing is normalized over a batch.
     """
-    layered, whole = layer_sizes(shape), gathered if split else lambda arrays: arrays
+    whole = gathered if split else lambda arrays: arrays
     norm = functools.partial(normalized, centered=shape.family == "gpt2")
+    head_loss = plain_head_loss if options.stock else fused_head_loss
 
     def block(x, layer):
         layer = whole(layer)
-        x = x + attention(shape, norm(x, layer["norm1"], layer.get("norm1_bias")), layer, kernel, product)
+        x = x + attention(shape, norm(x, layer["norm1"], layer.get("norm1_bias")), layer, options.attention, product)
         y = norm(x, layer["norm2"], layer.get("norm2_bias"))
-        return divided(x + feed_forward(shape, y, layer, product)), None
+        return marked(divided(x + feed_forward(shape, y, layer, product)), RESIDUAL), None
 
-    if checkpointing == "full":
+    if options.checkpointing == "full":
         block = jax.checkpoint(block)
     elif split:
         block = jax.checkpoint(block, policy=jax.checkpoint_policies.save_anything_except_these_names(GATHERED))
 
     def function(parameters, tokens, targets):
-        parameters = {name: each if name in layered else whole(each) for name, each in parameters.items()}
-        x = divided(parameters["embedding"][tokens].astype(dtype))
+        layers = parameters["layers"]
+        parameters = {name: whole(each) for name, each in parameters.items() if name != "layers"}
+        x = parameters["embedding"][tokens]
         if shape.positions:
-            x = x + parameters["positions"][: tokens.shape[1]].astype(dtype)
-        x, _ = jax.lax.scan(block, x, {name: parameters[name] for name in layered})
+            x = x + parameters["positions"][: tokens.shape[1]]
+        x = divided(x.astype(dtype))
+        if options.layers == "scanned":
+            x, _ = jax.lax.scan(block, x, layers)
+        else:
+            for layer in layers:
+                x, _ = block(x, layer)
         x = norm(x, parameters["norm"], parameters.get("norm_bias"))
-        head = parameters["embedding" if shape.tied else "head"].astype(dtype)
-        return cross_entropy(jnp.einsum("btd,vd->btv", x, head), targets)
+        return head_loss(x, parameters["embedding" if shape.tied else "head"], targets), []
 
     return function
+
+
+def plain_head_loss(x, head, targets):
+    """The output head and its mean cross-entropy; logits are kept for the backward pass."""
+    return cross_entropy(jnp.einsum("btd,vd->btv", x, head.astype(x.dtype)), targets)
+
+
+@jax.custom_vjp
+def fused_head_loss(x, head, targets):
+    """The output head and its mean cross-entropy; gradients are made in the forward pass, as in pytorch_transformer.py.
+
+    So neither logits nor their fp32 copy outlive the loss.
+    """
+    return _head_forward(x, head, targets)[0]
+
+
+def _head_forward(x, head, targets):
+    used = head.astype(x.dtype)
+    logits = marked(jnp.einsum("btd,vd->btv", x, used), LOGITS)
+    scores = logits.astype(jnp.float32)
+    log_total = jax.nn.logsumexp(scores, axis=-1, keepdims=True)
+    chosen = jnp.take_along_axis(scores, targets[..., None], axis=-1)
+    hit = jnp.arange(logits.shape[-1]) == targets[..., None]
+    gradient = ((jnp.exp(scores - log_total) - hit) / targets.size).astype(x.dtype)
+    head_gradient = jnp.einsum("btv,btd->vd", gradient, x).astype(head.dtype)
+    return (log_total - chosen).mean(), (jnp.einsum("btv,vd->btd", gradient, used), head_gradient)
+
+
+def _head_backward(gradients, upstream):
+    return *(each * upstream.astype(each.dtype) for each in gradients), None
+
+
+fused_head_loss.defvjp(_head_forward, _head_backward)

@@ -2,11 +2,13 @@
 
 One process for all GPUs of a host, or one per GPU: started alone, or with JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES
 and JAX_PROCESS_ID set. Data parallel: the batch is split over all devices, XLA inserts the all-reduce. Needs JAX >= 0.7
-and, in the same folder, jax_trainer.py, options.py, reporting.py and, for real images, which are decoded on the CPU,
-image_data.py.
+and, in the same folder, jax_trainer.py, jax_numerics.py, jax_pooling.py, options.py, reporting.py and, for real images,
+which are decoded on the CPU, image_data.py.
 """
 
-from options import JAX_PRECISION_HELP, JAX_PRECISIONS, finished, profilable, vision
+import itertools
+
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, LABELS, WRONG, finished, profilable, vision
 
 
 def options():
@@ -19,9 +21,11 @@ if __name__ == "__main__":
 
 import jax
 import jax.numpy as jnp
+import jax_pooling
 import numpy as np
 from jax import lax, nn
 from jax.sharding import NamedSharding
+from jax_numerics import RESIDUAL, marked
 from jax_trainer import SPLIT, averaged, cross_entropy, dense, device_mesh, prepare, sgd, synthetic, train
 
 CLASSES = 1000
@@ -43,19 +47,16 @@ def convolve(weight, x, stride=1):
     )
 
 
-def normalize(scale_and_shift, x):
-    """Batch normalization over this step's samples on this device, statistics in fp32."""
+def normalize(scale_and_shift, x, seen):
+    """Batch normalization over this step's samples on this device, statistics in fp32, which ``seen`` collects."""
     wide = x.astype(jnp.float32)
     mean = wide.mean((0, 1, 2))
     variance = jnp.square(wide).mean((0, 1, 2)) - jnp.square(mean)
+    count = x.size // x.shape[-1]
+    seen.append((mean, variance * (count / (count - 1))))
     scale, shift = scale_and_shift
     factor = scale * lax.rsqrt(variance + 1e-5)
     return (wide * factor + (shift - mean * factor)).astype(x.dtype)
-
-
-def pool(x, size, stride, pad):
-    window, strides = (1, size, size, 1), (1, stride, stride, 1)
-    return lax.reduce_window(x, -jnp.inf, lax.max, window, strides, [(0, 0), (pad, pad), (pad, pad), (0, 0)])
 
 
 def norm_parameters(width, scale=1.0):
@@ -73,15 +74,15 @@ def block_parameters(key, inputs, width, projected):
     return parts if projected else parts[:3]
 
 
-def block(parameters, x, stride):
+def block(parameters, x, stride, seen):
     """The residual block of ResNet-50; v1.5 strides in the 3×3 convolution."""
     (w1, n1), (w2, n2), (w3, n3) = parameters[:3]
-    y = nn.relu(normalize(n1, convolve(w1, x)))
-    y = nn.relu(normalize(n2, convolve(w2, y, stride)))
-    y = normalize(n3, convolve(w3, y))
+    y = nn.relu(normalize(n1, convolve(w1, x), seen))
+    y = nn.relu(normalize(n2, convolve(w2, y, stride), seen))
+    y = normalize(n3, convolve(w3, y), seen)
     for weight, norm in parameters[3:]:
-        x = normalize(norm, convolve(weight, x, stride))
-    return nn.relu(x + y)
+        x = normalize(norm, convolve(weight, x, stride), seen)
+    return marked(nn.relu(x + y), RESIDUAL)
 
 
 def resnet50_parameters(key, _image_size):
@@ -100,12 +101,12 @@ def resnet50_parameters(key, _image_size):
     }
 
 
-def resnet50(parameters, x):
+def resnet50(parameters, x, seen, pools):
     weight, norm = parameters["stem"]
-    x = pool(nn.relu(normalize(norm, convolve(weight, x, 2))), 3, 2, 1)
+    x = pools.thirds(nn.relu(normalize(norm, convolve(weight, x, 2), seen)))
     strides = [stride if index == 0 else 1 for _, count, stride in STAGES for index in range(count)]
     for part, stride in zip(parameters["blocks"], strides):
-        x = block(part, x, stride)
+        x = block(part, x, stride, seen)
     return dense(parameters["classifier"], x.mean((1, 2)))
 
 
@@ -127,7 +128,7 @@ def dropout(key, x):
     return jnp.where(jax.random.bernoulli(key, shape=x.shape), 2 * x, 0)
 
 
-def vgg16(parameters, x, seed):
+def vgg16(parameters, x, _seen, pools, seed):
     """Configuration D (Simonyan and Zisserman 2014); ``seed`` is one number, of which its dropout is drawn."""
     keys = jax.random.split(jax.random.key(seed[0]))
     layers = iter(parameters["convolutions"])
@@ -135,7 +136,7 @@ def vgg16(parameters, x, seed):
         for _ in range(count):
             weight, bias = next(layers)
             x = nn.relu(convolve(weight, x) + bias.astype(x.dtype))
-        x = pool(x, 2, 2, 0)
+        x = pools.halves(x)
     x = x.reshape(x.shape[0], -1)
     *hidden, last = parameters["dense"]
     for key, layer in zip(keys, hidden):
@@ -146,13 +147,25 @@ def vgg16(parameters, x, seed):
 MODELS = {"resnet50": (resnet50_parameters, resnet50), "vgg16": (vgg16_parameters, vgg16)}
 
 
-def synthetic_images(key, count, size, dtype, classes=CLASSES):
-    """A batch of (images, labels): sixteen classes, each one pattern of 8×8 patches, under noise of the same size."""
-    patterns = jax.random.normal(jax.random.key(0), (16, size // 8, size // 8, 3)).repeat(8, 1).repeat(8, 2)
-    first, second = jax.random.split(key)
-    labels = jax.random.randint(first, (count,), 0, 16)
-    images = patterns[labels] + jax.random.normal(second, (count, size, size, 3))
-    return images.astype(dtype), labels * (classes // 16)
+def synthetic_images(options, dtype, classes):
+    """Endless batches of (images, labels): sixteen of the classes, each one pattern of 8×8 patches, under noise.
+
+    An image comes with ``LABELS`` labels in turn, of which a share is drawn at random: see options.py.
+    """
+    size = options.image_size
+    shape = (16, size // 8, size // 8, 3)
+    patterns = jax.random.normal(jax.random.key(options.seed), shape).repeat(8, 1).repeat(8, 2)
+
+    def batch(key, count):
+        keys = jax.random.split(key, 4)
+        chosen = jax.random.randint(keys[0], (count,), 0, 16)
+        images = patterns[chosen] + jax.random.normal(keys[1], (count, size, size, 3))
+        wrong = jax.random.bernoulli(keys[2], WRONG, (LABELS, count))
+        labels = jnp.where(wrong, jax.random.randint(keys[3], wrong.shape, 0, classes), chosen * (classes // 16))
+        return images.astype(dtype), *labels
+
+    made = list(itertools.islice(synthetic(batch, options), options.batches))
+    return itertools.cycle([(images, labels[turn]) for turn in range(LABELS) for images, *labels in made])
 
 
 def real_images(options):
@@ -187,17 +200,17 @@ def normalized(images, dtype):
 def main(options):
     dtype = prepare(options)
     parameters, apply = MODELS[options.model]
+    pools = jax_pooling.pools(options.stock)
 
     def create(key):
         return parameters(key, options.image_size)
 
     def loss(parameters, images, labels, *seed):
-        return cross_entropy(apply(parameters, normalized(images, dtype), *seed), labels)
+        seen = []
+        return cross_entropy(apply(parameters, normalized(images, dtype), seen, pools, *seed), labels), seen
 
-    def batch(key, count):
-        return synthetic_images(key, count, options.image_size, dtype)
-
-    data, batches = ({}, synthetic(batch, options)) if options.data is None else real_images(options)
+    synthetic_data = options.data is None
+    data, batches = ({}, synthetic_images(options, dtype, CLASSES)) if synthetic_data else real_images(options)
     if options.model == "vgg16":
         batches = with_seeds(batches, options.seed)
     train(create, averaged(loss), batches, sgd(options.learning_rate), options, layout="NHWC", **data)

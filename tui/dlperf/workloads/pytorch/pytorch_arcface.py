@@ -4,8 +4,8 @@ The backbone is the ResNet-50 of face recognition at 112×112 (Deng et al. 2018;
 two 3×3 convolutions, 3, 4, 14 and 3 of them, no early reduction of the image; 6.3 GMAC forward. 85 742 classes,
 additive angular margin. As in PLSC, the backbone is data parallel and the classes are split over the GPUs: features are
 gathered, each GPU computes the logits of its own classes, and the softmax is taken over all of them.
-Needs PyTorch >= 2.4 and, in the same folder, pytorch_trainer.py, pytorch_vision.py, pytorch_kernels.py, options.py and
-reporting.py.
+Needs PyTorch >= 2.4 and, in the same folder, pytorch_trainer.py, pytorch_numerics.py, pytorch_vision.py,
+pytorch_kernels.py, options.py and reporting.py.
 """
 
 import math
@@ -22,6 +22,7 @@ if __name__ == "__main__":
 
 import torch
 import torch.distributed as dist
+from pytorch_numerics import LOGITS, RESIDUAL, marked
 from pytorch_trainer import DTYPES, Trainer, World, compiled, prepare, train
 from pytorch_vision import initialize, placed, synthetic_images
 from torch import nn
@@ -53,7 +54,7 @@ class Block(nn.Module):
             )
 
     def forward(self, x):
-        return self.body(x) + self.shortcut(x)
+        return marked(self.body(x) + self.shortcut(x), RESIDUAL)
 
 
 def face_resnet50(image_size=112):
@@ -115,7 +116,18 @@ class Head(nn.Module):
     def forward(self, features, labels):
         if self.world.size > 1:
             features, labels = Gather.apply(features, self.world.size), Gather.apply(labels, self.world.size)
+        total, target = self.own_classes(features, labels)
+        if self.world.size > 1:
+            total, target = Sum.apply(total), Sum.apply(target)
+        return (total.log() + SCALE - target).mean()
+
+    def own_classes(self, features, labels):
+        """Sum of the exponents over this rank's classes, and the target's logit where it has it.
+
+        The cosine is at most 1, so that SCALE bounds the exponent.
+        """
         cosine = functional.linear(functional.normalize(features), functional.normalize(self.weight))
+        cosine = marked(cosine, LOGITS)
         cosine = cosine.to(torch.promote_types(cosine.dtype, torch.float32))
         local = labels - self.first
         owned = (local >= 0) & (local < self.weight.shape[0])
@@ -123,14 +135,7 @@ class Head(nn.Module):
         target = cosine.gather(1, index).clamp(-1 + 1e-6, 1 - 1e-6)
         marginal = torch.cos(torch.acos(target) + MARGIN)
         logits = SCALE * cosine.scatter(1, index, torch.where(owned.unsqueeze(1), marginal, target))
-        return self._cross_entropy(logits, logits.gather(1, index).squeeze(1) * owned)
-
-    def _cross_entropy(self, logits, target):
-        """Softmax over the classes of all ranks. The cosine is at most 1, so that SCALE bounds the exponent."""
-        total = (logits - SCALE).exp().sum(1)
-        if self.world.size > 1:
-            total, target = Sum.apply(total), Sum.apply(target)
-        return (total.log() + SCALE - target).mean()
+        return (logits - SCALE).exp().sum(1), logits.gather(1, index).squeeze(1) * owned
 
 
 class ArcFace(nn.Module):
@@ -140,6 +145,14 @@ class ArcFace(nn.Module):
 
     def forward(self, images, labels):
         return self.head(self.backbone(images), labels)
+
+
+def built(world, backbone, head, options):
+    """The model and its loss, compiled as one; over several ranks as two, between which features are sent."""
+    if world.size == 1:
+        return compiled(ArcFace(backbone, head), options)
+    head.own_classes = compiled(head.own_classes, options)
+    return ArcFace(compiled(backbone, options), head)
 
 
 def main(options):
@@ -153,7 +166,7 @@ def main(options):
     parameters = [*backbone.parameters(), *head.parameters()]
     settings = {"lr": options.learning_rate, "momentum": 0.9, "weight_decay": 5e-4}
     optimizer = torch.optim.SGD(parameters, **settings, fused=world.device.type == "cuda")
-    model = ArcFace(compiled(backbone, options), head)
+    model = built(world, backbone, head, options)
     trainer = Trainer(world, model, list(backbone.parameters()), optimizer, options)
     batches = synthetic_images(world, options, options.classes)
     train(world, trainer, batches, options, model="arcface", layout="NHWC")

@@ -2,8 +2,8 @@
 
 Masked-token and next-sentence prediction over sequences of 128 tokens (Devlin et al. 2018, phase 1), AdamW. A sentence
 counts upwards from a random word in random steps, so that a masked word can be inferred; the second half continues
-counting or starts at another word. Needs PyTorch >= 2.4 and, in the same folder, pytorch_trainer.py, options.py and
-reporting.py.
+counting or starts at another word. Needs PyTorch >= 2.4 and, in the same folder, pytorch_trainer.py,
+pytorch_numerics.py, options.py and reporting.py.
 """
 
 import itertools
@@ -20,6 +20,7 @@ if __name__ == "__main__":
     OPTIONS = options()  # before the framework loads, see options.py
 
 import torch
+from pytorch_numerics import LOGITS, RESIDUAL, marked, rounded
 from pytorch_trainer import DTYPES, Trainer, World, compiled, prepare, train
 from torch import nn
 from torch.nn import functional
@@ -48,8 +49,8 @@ class Layer(nn.Module):
         count, length, _ = x.shape
         heads = self.project(x).view(count, length, 3, HEADS, HIDDEN // HEADS).permute(2, 0, 3, 1, 4)
         y = functional.scaled_dot_product_attention(*heads).transpose(1, 2).reshape(count, length, HIDDEN)
-        x = self.norm1(x + self.attended(y))
-        return self.norm2(x + self.narrow(functional.gelu(self.wide(x))))
+        x = rounded(self.norm1(x + self.attended(y)))
+        return marked(rounded(self.norm2(x + self.narrow(functional.gelu(self.wide(x))))), RESIDUAL)
 
 
 class Bert(nn.Module):
@@ -71,10 +72,10 @@ class Bert(nn.Module):
     def forward(self, tokens, segments, masked_positions, masked_words, follows):
         places = torch.arange(tokens.shape[1], device=tokens.device)
         x = self.norm(self.words(tokens) + self.positions(places) + self.segments(segments))
-        x = self.layers(x)
+        x = self.layers(rounded(x))
         chosen = x.gather(1, masked_positions.unsqueeze(-1).expand(-1, -1, HIDDEN))
         chosen = self.transform_norm(functional.gelu(self.transform(chosen)))
-        logits = functional.linear(chosen, self.words.weight, self.bias).float()
+        logits = marked(functional.linear(chosen, self.words.weight, self.bias), LOGITS).float()
         related = self.next_sentence(torch.tanh(self.pooler(x[:, 0]))).float()
         word_loss = functional.cross_entropy(logits.flatten(0, 1), masked_words.flatten())
         return word_loss + functional.cross_entropy(related, follows)

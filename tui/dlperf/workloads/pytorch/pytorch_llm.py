@@ -3,7 +3,7 @@
 GPT-2 and Llama 3 shapes, AdamW, next-token prediction. Tokens are drawn with the frequency of words in a text (Zipf),
 and every second one follows from the one before, so that both can be learned. Rates are in tokens. Needs PyTorch >= 2.6
 and, in the same folder, pytorch_transformer.py, pytorch_adamw.py, pytorch_fp8.py, pytorch_swiglu.py,
-pytorch_tensor_parallel.py, pytorch_trainer.py, llm_shapes.py, options.py and reporting.py.
+pytorch_tensor_parallel.py, pytorch_trainer.py, pytorch_numerics.py, llm_shapes.py, options.py and reporting.py.
 """
 
 import contextlib
@@ -26,7 +26,8 @@ import pytorch_tensor_parallel as tensor_parallel
 import pytorch_transformer
 import torch
 import torch.distributed as dist
-from pytorch_adamw import AdamW
+from pytorch_adamw import BETAS, EPSILON, AdamW
+from pytorch_numerics import compiled_parts
 from pytorch_trainer import GradientAverager, World, check_equal, compiled, prepare, train
 from pytorch_transformer import Transformer
 from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
@@ -46,7 +47,7 @@ def weight_type(precision):
 def built(world, shape, options):
     """The model with its weights, precision, checkpointing, compilation and division over ranks."""
     with torch.device("meta"):
-        model = Transformer(shape, options.sequence_length).to(weight_type(options.precision))
+        model = Transformer(shape, options.sequence_length, options.stock).to(weight_type(options.precision))
     if options.precision == "fp8":
         import pytorch_fp8
 
@@ -83,7 +84,11 @@ class LanguageTrainer:
         self.world, self.model, self.options = world, model, options
         self.parameters = list(model.parameters())
         self.sharded = world.size > 1 and options.parallel == "fsdp"
+        self.scale, self.scaler = 1.0, torch.amp.GradScaler(enabled=False)
         self.optimizer = AdamW(self.parameters, options.learning_rate, 0.1, options.compile != "none")
+        if options.stock:
+            settings = {"lr": options.learning_rate, "betas": BETAS, "eps": EPSILON, "weight_decay": 0.1}
+            self.optimizer = torch.optim.AdamW(self.parameters, **settings, fused=world.device.type == "cuda")
         self.average = GradientAverager(world, self.parameters) if world.size > 1 and not self.sharded else None
 
     def gradients(self, tokens, targets):
@@ -99,12 +104,27 @@ class LanguageTrainer:
 
     def update(self):
         """Clip the gradients and move the weights; queued without waiting for the device."""
+        if self.options.stock:
+            torch.nn.utils.clip_grad_norm_(self.parameters, GRADIENT_NORM)
+            self.optimizer.step()
+            return
         if self.options.tensor_parallel > 1:
             norm = tensor_parallel.gradient_norm(self.parameters, self.options.tensor_parallel)
         else:
             norm = torch.nn.utils.get_total_norm([each.grad for each in self.parameters], foreach=True)
             norm = norm.full_tensor() if self.sharded else norm
         self.optimizer.step((GRADIENT_NORM / norm).clamp(max=1.0))
+
+    def state(self):
+        """The tensors of the optimizer's state."""
+        if self.options.stock:
+            return [each for of in self.optimizer.state.values() for each in of.values()]
+        return [moment for pair in self.optimizer.moments for moment in pair]
+
+    def compiled(self):
+        """What the compiler has of the step."""
+        own = () if self.options.stock else (self.optimizer.moved,)
+        return compiled_parts(self.model, pytorch_transformer.loss_and_gradient, *own)
 
     def check(self, batch):
         """Every rank must compute the same loss from the same tokens, or the gradients were not exchanged.

@@ -5,6 +5,7 @@ by torchrun, which sets RANK, WORLD_SIZE and LOCAL_RANK.
 """
 
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -14,6 +15,7 @@ import tempfile
 import torch
 import torch._inductor.config
 import torch.distributed as dist
+from pytorch_numerics import compiled_parts, most, used_types
 from reporting import WARM_UP_STEPS, Reporter
 from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
 
@@ -154,6 +156,14 @@ class Trainer:
         self.scaler.step(self.optimizer)
         self.scaler.update()
 
+    def state(self):
+        """The tensors of the optimizer's state."""
+        return [each for of in self.optimizer.state.values() for each in of.values() if isinstance(each, torch.Tensor)]
+
+    def compiled(self):
+        """What the compiler has of the step."""
+        return compiled_parts(self.model)
+
     def check(self, batch):
         """Every rank must hold the same weights."""
         check_ranks_agree(self.world, self.replicated)
@@ -226,14 +236,21 @@ def train(world, trainer, batches, options, per_sample=1, **facts):
 
     ``per_sample``: how many units of the rate, such as tokens, a sample holds.
     """
+    first = next(batches)
+    used = used_types(trainer, first)
+    batches = itertools.chain([first], batches)
     for _ in range(WARM_UP_STEPS):
         first = next(batches)
         trainer.gradients(*first)
         trainer.update()
+    used["optimizer"] = most(trainer.state())
     gradients = graphed(trainer, first) if options.cuda_graph else trainer.gradients
     world.synchronize()
-    version = torch.__version__
-    report = Reporter(options, world.rank, framework="pytorch", framework_version=version, gpus=world.size, **facts)
+    facts.update(framework="pytorch", framework_version=torch.__version__, gpus=world.size)
+    facts.update(
+        compiled=trainer.compiled(), graphs="none" if gradients == trainer.gradients else "forward and backward"
+    )
+    report = Reporter(options, world.rank, used, **facts)
 
     def mean(losses):
         return world.average(torch.stack(losses).float().mean()).item()

@@ -4,6 +4,7 @@ Copied to the node with the program that uses it.
 """
 
 import torch
+from pytorch_numerics import LOGITS, RESIDUAL, marked, rounded
 from torch import nn
 from torch.nn import functional
 
@@ -52,14 +53,15 @@ def rotated(x, rotation):
 class GatedFeedForward(nn.Module):
     """Llama's SwiGLU."""
 
-    def __init__(self, shape):
+    def __init__(self, shape, stock):
         super().__init__()
+        self.stock = stock
         self.wide = nn.Linear(shape.hidden, 2 * shape.feed_forward, bias=False)
         self.narrow = nn.Linear(shape.feed_forward, shape.hidden, bias=False)
 
     def forward(self, x):
         wide = self.wide(x)
-        if wide.is_cuda:
+        if wide.is_cuda and not self.stock:
             from pytorch_swiglu import swiglu
 
             return self.narrow(swiglu(wide))
@@ -82,29 +84,29 @@ class FeedForward(nn.Module):
 class Block(nn.Module):
     """Attention and feed-forward, each after a normalization and with a residual."""
 
-    def __init__(self, shape):
+    def __init__(self, shape, stock):
         super().__init__()
         llama = shape.family == "llama"
         norm = nn.RMSNorm if llama else nn.LayerNorm
         self.norm1, self.norm2 = norm(shape.hidden, eps=1e-5), norm(shape.hidden, eps=1e-5)
         self.attention = Attention(shape, bias=not llama)
-        self.feed_forward = GatedFeedForward(shape) if llama else FeedForward(shape)
+        self.feed_forward = GatedFeedForward(shape, stock) if llama else FeedForward(shape)
 
     def forward(self, x, rotation):
         x = x + self.attention(self.norm1(x), rotation)
-        return x + self.feed_forward(self.norm2(x))
+        return marked(x + self.feed_forward(self.norm2(x)), RESIDUAL)
 
 
 class Transformer(nn.Module):
     """Token ids → hidden states after the last normalization; ``head`` is the matrix of the output."""
 
-    def __init__(self, shape, sequence_length):
+    def __init__(self, shape, sequence_length, stock=False):
         super().__init__()
-        self.shape, self.sequence_length = shape, sequence_length
+        self.shape, self.sequence_length, self.stock = shape, sequence_length, stock
         llama = shape.family == "llama"
         self.embedding = nn.Embedding(shape.vocabulary, shape.hidden)
         self.positions = nn.Embedding(shape.positions, shape.hidden) if shape.positions else None
-        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+        self.blocks = nn.ModuleList(Block(shape, stock) for _ in range(shape.layers))
         self.norm = (nn.RMSNorm if llama else nn.LayerNorm)(shape.hidden, eps=1e-5)
         self.head = self.embedding if shape.tied else nn.Linear(shape.hidden, shape.vocabulary, bias=False)
         self.register_buffer("rotation", None, persistent=False)
@@ -127,9 +129,13 @@ class Transformer(nn.Module):
         x = self.embedding(tokens)
         if self.positions is not None:
             x = x + self.positions(torch.arange(tokens.shape[1], device=tokens.device))
+        x = rounded(x)
         for block in self.blocks:
             x = block(x, self.rotation)
-        return HeadLoss.apply(self.norm(x).flatten(0, 1), self.head.weight, targets.flatten())
+        if self.stock:
+            logits = marked(functional.linear(self.norm(x), self.head.weight), LOGITS)
+            return functional.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
+        return HeadLoss.apply(rounded(self.norm(x)).flatten(0, 1), self.head.weight, targets.flatten())
 
 
 class HeadLoss(torch.autograd.Function):
@@ -141,7 +147,7 @@ class HeadLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, weight, targets):
         used = weight.to(x.dtype)
-        loss, gradient = loss_and_gradient(x @ used.t(), targets)
+        loss, gradient = loss_and_gradient(marked(x @ used.t(), LOGITS), targets)
         ctx.save_for_backward(gradient @ used, (gradient.t() @ x).to(weight.dtype))
         return loss
 

@@ -2,13 +2,13 @@
 
 The synthetic images are noise around one fixed pattern per class, generated on the device, so that the task can be
 learned without a disk. Real images are decoded by DALI on the GPU where it is installed, else on the CPU. Needs
-PyTorch >= 2.4 and, in the same folder, pytorch_trainer.py, pytorch_kernels.py, options.py, reporting.py and, for real
-images, image_data.py.
+PyTorch >= 2.4 and, in the same folder, pytorch_trainer.py, pytorch_numerics.py, pytorch_kernels.py, options.py,
+reporting.py and, for real images, image_data.py.
 """
 
 import itertools
 
-from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, finished, pytorch, vision
+from options import LABELS, PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, WRONG, finished, pytorch, vision
 
 
 def options():
@@ -21,7 +21,8 @@ if __name__ == "__main__":
     OPTIONS = options()  # before the framework loads, see options.py
 
 import torch
-from pytorch_trainer import DTYPES, Trainer, World, compiled, prepare, train
+from pytorch_numerics import LOGITS, RESIDUAL, marked
+from pytorch_trainer import AUTOCAST, DTYPES, Trainer, World, compiled, prepare, train
 from torch import nn
 from torch.nn import functional
 
@@ -54,22 +55,22 @@ class Bottleneck(nn.Module):
         y = functional.relu(self.bn1(self.conv1(x)), inplace=True)
         y = functional.relu(self.bn2(self.conv2(y)), inplace=True)
         y = self.bn3(self.conv3(y))
-        return functional.relu(y + self.shortcut(x), inplace=True)
+        return marked(functional.relu(y + self.shortcut(x), inplace=True), RESIDUAL)
 
 
-def max_pool():
+def max_pool(stock):
     """3×3 at stride 2: the kernel of pytorch_kernels.py on a GPU, PyTorch's elsewhere."""
-    if not torch.cuda.is_available():
+    if stock or not torch.cuda.is_available():
         return nn.MaxPool2d(3, stride=2, padding=1)
     from pytorch_kernels import MaxPool
 
     return MaxPool()
 
 
-def resnet50():
+def resnet50(stock=False):
     """25 557 032 parameters."""
     stem = nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False)
-    layers = [stem, nn.BatchNorm2d(64), nn.ReLU(inplace=True), max_pool()]
+    layers = [stem, nn.BatchNorm2d(64), nn.ReLU(inplace=True), max_pool(stock)]
     inputs = 64
     for width, blocks, stride in STAGES:
         for block in range(blocks):
@@ -78,7 +79,14 @@ def resnet50():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, CLASSES))
 
 
-def vgg16(image_size=224):
+class Halves(nn.Module):
+    """Max pooling 2×2 as a maximum over two sides; equal maxima share the gradient, as in jax_pooling.py."""
+
+    def forward(self, x):
+        return x.unflatten(-1, (-1, 2)).unflatten(-3, (-1, 2)).amax((-3, -1))
+
+
+def vgg16(image_size=224, stock=False):
     """Configuration D of Simonyan and Zisserman 2014; 138 357 544 parameters at 224×224."""
     layers = []
     inputs = 3
@@ -86,7 +94,7 @@ def vgg16(image_size=224):
         for _ in range(convolutions):
             layers += [nn.Conv2d(inputs, width, 3, padding=1), nn.ReLU(inplace=True)]
             inputs = width
-        layers.append(nn.MaxPool2d(2))
+        layers.append(nn.MaxPool2d(2) if stock else Halves())
     layers += [nn.Flatten(), nn.Linear(512 * (image_size // 32) ** 2, VGG_WIDTH), nn.ReLU(inplace=True), nn.Dropout()]
     layers += [nn.Linear(VGG_WIDTH, VGG_WIDTH), nn.ReLU(inplace=True), nn.Dropout(), nn.Linear(VGG_WIDTH, CLASSES)]
     return nn.Sequential(*layers)
@@ -100,7 +108,7 @@ class WithLoss(nn.Module):
         self.model = model
 
     def forward(self, images, labels):
-        return functional.cross_entropy(self.model(images).float(), labels)
+        return functional.cross_entropy(marked(self.model(images), LOGITS).float(), labels)
 
 
 def initialize(model):
@@ -126,23 +134,35 @@ def placed(model, world, dtype):
     for module in model.modules():
         if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d)):
             module.float()
+            module.num_batches_tracked = None  # which only averages over all batches need
     return model
 
 
 def synthetic_images(world, options, classes):
-    """Endless batches of (images, labels): sixteen of the classes, each one pattern of 8×8 patches, under noise."""
+    """Endless batches of (images, labels): sixteen of the classes, each one pattern of 8×8 patches, under noise.
+
+    An image comes with ``LABELS`` labels in turn, of which a share is drawn at random: see options.py.
+    """
     size = options.image_size
     generator = torch.Generator(world.device).manual_seed(options.seed)
     patterns = torch.randn(16, 3, size // 8, size // 8, generator=generator, device=world.device)
     patterns = functional.interpolate(patterns, size=(size, size))
     generator.manual_seed(options.seed + 1 + world.rank)
-    batches = []
+    place = {"generator": generator, "device": world.device}
+    made = []
     for _ in range(options.batches):
-        chosen = torch.randint(16, (options.batch_size,), generator=generator, device=world.device)
-        noise = torch.randn(options.batch_size, 3, size, size, generator=generator, device=world.device)
-        images = (patterns[chosen] + noise).to(DTYPES[options.precision], memory_format=torch.channels_last)
-        batches.append((images, chosen * (classes // 16)))
-    return itertools.cycle(batches)
+        chosen = torch.randint(16, (options.batch_size,), **place)
+        noise = torch.randn(options.batch_size, 3, size, size, **place)
+        images = (patterns[chosen] + noise).to(image_type(options), memory_format=torch.channels_last)
+        wrong = torch.rand(LABELS, options.batch_size, **place) < WRONG
+        labels = torch.where(wrong, torch.randint(classes, wrong.shape, **place), chosen * (classes // 16))
+        made.append((images, labels))
+    return itertools.cycle([(images, labels[turn]) for turn in range(LABELS) for images, labels in made])
+
+
+def image_type(options):
+    """Data type of the images on the device: that of the products."""
+    return AUTOCAST.get(options.precision, DTYPES[options.precision])
 
 
 def real_images(world, options):
@@ -158,7 +178,7 @@ def real_images(world, options):
         batches = (tuple(map(torch.from_numpy, pair)) for pair in batches)
         if cuda:  # from pinned memory, a copy to the device overlaps with the computation
             batches = (tuple(tensor.pin_memory() for tensor in pair) for pair in batches)
-    return facts, normalized(batches, world.device, DTYPES[options.precision])
+    return facts, normalized(batches, world.device, image_type(options))
 
 
 def dali_batches(gpu, options, count, shard, shards):
@@ -189,7 +209,8 @@ def normalized(batches, device, dtype):
 def main(options):
     prepare(options)
     world = World()
-    model = WithLoss(vgg16(options.image_size) if options.model == "vgg16" else resnet50())
+    vgg = options.model == "vgg16"
+    model = WithLoss(vgg16(options.image_size, options.stock) if vgg else resnet50(options.stock))
     initialize(model)
     model = placed(model, world, DTYPES[options.precision])
     settings = {"lr": options.learning_rate, "momentum": 0.9, "weight_decay": 5e-5}
