@@ -59,6 +59,20 @@ def small_disk(tmp_path: Path):
 
 
 @pytest.fixture
+def few_files(tmp_path: Path):
+    """A file system that takes some files only, however small they are."""
+    if os.getuid() != 0:
+        pytest.skip("mounting a small disk needs root")
+    folder = tmp_path / "few"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,nr_inodes=60", "tmpfs", str(folder)], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("this machine mounts nothing")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
 def counting(tmp_path):
     """A workspace of short real trials on this machine; see ``counting_workspace``."""
     workspace = counting_workspace(tmp_path)

@@ -15,13 +15,15 @@ IDENTITY = {"pid": 1, "start_ticks": 2, "boot_id": "b", "started": "2026-01-01T0
 EXIT = {"state": "failed", "cause": {"code": "exit_code", "code_value": 1}, "code": 1, "signal": None, "ended": "2026"}
 REPORT = {
     **{"supervisor": IDENTITY, "alive": False, "orphaned": False, "rebooted": False, "exit": EXIT, "cancelled": False},
-    **{"heartbeat": 1.5, "streams": {"out.log": 5, "ranks/a": 3}, "telemetry": 7, "problem": None},
+    **{"heartbeat": 1.5, "streams": {"out.log": 5, "ranks/a": 3}, "telemetry": 7, "arrivals": 9, "problem": None},
 }
 GPU = {"index": 0, "name": "H200", "uuid": "u", "driver": "1", "utilization_percent": 0.0}
 FACTS = {
-    **{"clock": 1.0, "lease": {"user": "u", "engine": "e", "since": "s", "trial": "t"}},
+    **{"clock": 1.0, "lease": {"user": "u", "engine": "e", "since": "s", "trial": "t", "left": {"1": "x"}}},
     **{
         "disk_free_bytes": 1 << 40,
+        "files_free": 1 << 20,
+        "disk_problem": "",
         "gpus": [GPU],
         "nvlinks": {"u": 1},
         "missing": [],

@@ -80,6 +80,7 @@ SCRIPTS = {
     },
 }
 CASES = [(file, kind) for file, kinds in SCRIPTS.items() for kind in kinds]
+CLOSED = {"closed": f"chmod 000 .; {HOLD}", "given-away": f"chown 12345 .; chmod 700 .; {HOLD}"}
 HARMLESS = {
     "nothing": "true",
     "utf8": r"""touch "ranks/$(printf '\377')"; echo x > "ranks/$(printf 'caf\351')"; echo y > 'ranks/\xe9'""",
@@ -137,7 +138,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
 
 
 def _campaign(root: Path) -> CampaignPaths:
-    scripts = {_case(file, kind): SCRIPTS[file][kind] for file, kind in CASES} | HARMLESS
+    scripts = {_case(file, kind): SCRIPTS[file][kind] for file, kind in CASES} | CLOSED | HARMLESS
     configurations = []
     for name, script in scripts.items():
         node = Node(name, "ssh", f"node-{name}", "127.0.0.1")
@@ -168,6 +169,13 @@ def test_what_a_payload_made_of_a_file_fails_its_own_trial(ended: Ended, file: s
     assert (cause.parameters["node"], cause.parameters["file"]) == (name, file)
 
 
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_payload_that_closes_its_folder_fails_its_own_trial(ended: Ended, name: str) -> None:
+    trial = ended.trial(name)
+    assert trial.state is State.FAILED
+    assert trial.cause.mentions("folder_closed", "bad_file")
+
+
 @pytest.mark.parametrize("name", HARMLESS)
 def test_a_trial_beside_them_succeeds(ended: Ended, name: str) -> None:
     assert ended.trial(name).state is State.SUCCEEDED
@@ -175,7 +183,7 @@ def test_a_trial_beside_them_succeeds(ended: Ended, name: str) -> None:
 
 def test_no_process_of_them_is_left(ended: Ended) -> None:
     folders = list((ended.home / ".dlperf").glob("try-*/*"))
-    assert len(folders) == len(CASES) + len(HARMLESS)
+    assert len(folders) == len(CASES) + len(CLOSED) + len(HARMLESS)
     assert not [pid for folder in folders for pid in marked_pids(f"{folder.parent.name}/{folder.name}")]
 
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from trials import finished, shell_trial
+from trials import finished, run_to_end, shell_trial
 
 from dlperf.errors import StorageError
 from dlperf.executors.base import Trial
@@ -21,7 +21,7 @@ async def test_a_full_disk_is_said_and_a_later_call_goes_on(executor, tmp_path, 
     trial = Trial(trial.trial_id, trial.launch, TrialPaths(small_disk / "trial"))
     await executor.submit(trial)
     with pytest.raises(StorageError, match=r"cannot be written \(No space left on device: .* reserved\)"):
-        await finished(executor, trial)
+        await run_to_end(executor, trial)
     node = trial.paths.node("here")
     with pytest.raises(StorageError, match="No space left on device"):
         await executor.collect(trial)

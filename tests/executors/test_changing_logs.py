@@ -94,6 +94,8 @@ async def test_a_log_that_is_rewritten_again_and_again_keeps_few_parts(executor,
 class LateAnswers:
     """A machine whose first answer comes after those to later requests."""
 
+    read_bytes = 1 << 20
+
     def __init__(self, log: bytes) -> None:
         self.log, self.requests, self.late = log, 0, asyncio.Event()
 
@@ -107,7 +109,7 @@ class LateAnswers:
 async def test_an_answer_that_comes_after_that_to_a_later_request_adds_no_line_twice(tmp_path):
     trial = shell_trial(tmp_path, ":")
     tasks, machine = node_tasks(trial), LateAnswers(b"first\nsecond\n")
-    report = SimpleNamespace(telemetry=None, streams={"out.log": len(machine.log)})
+    report = SimpleNamespace(telemetry=None, arrivals=None, streams={"out.log": len(machine.log)})
     early = asyncio.create_task(tail_machine(machine, tasks, [report]))
     await asyncio.sleep(0)
     await tail_machine(machine, tasks, [report])

@@ -14,6 +14,8 @@ from dlperf.plan import Container, Launch, Node
 HELLO = Hello("3.11", "a", "/root", 1e9, 20000)
 NOTHING_ODD: dict[str, Any] = {
     "disk_free_bytes": 10**12,
+    "files_free": None,
+    "disk_problem": "",
     "gpus": [],
     "missing": [],
     "infiniband": [],
@@ -159,8 +161,15 @@ def test_a_gpu_without_a_name_is_of_another_model():
     assert [item.ok for item in told if item.check == "gpu_model"] == [False]
 
 
-def test_a_full_disk_says_how_much_is_wanted():
+@pytest.mark.parametrize(
+    ("odd", "text"),
+    [
+        ({"disk_free_bytes": 10**8}, "0.1 GiB free in the home directory, 2 GiB required"),
+        ({"files_free": 60}, "60 more files can be made in the home directory, 200 required"),
+        ({"disk_problem": "Disk quota exceeded"}, "no files can be made in the home directory (Disk quota exceeded)"),
+    ],
+)
+def test_a_full_disk_says_how_much_is_wanted(odd, text):
     launch = Launch("direct", NODES[:1], 1, "plain", (), ("true",))
-    full = NOTHING_ODD | {"disk_free_bytes": 10**8}
-    told = items(NODES[0], launch, HELLO, full)
-    assert [str(item.message) for item in told if not item.ok] == ["0.1 GiB free in the home directory, 2 GiB required"]
+    told = items(NODES[0], launch, HELLO, NOTHING_ODD | odd)
+    assert [str(item.message) for item in told if not item.ok] == [text]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -18,6 +19,7 @@ from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes.supervisor import lease
 from dlperf.nodes.supervisor.processes import has_mark
 from dlperf.runs.records import State
+from waiting import until_async
 
 NOBODY = 65534
 
@@ -62,8 +64,27 @@ async def test_a_payload_holds_the_machine_after_its_supervisor_and_its_mark_are
     reference = await executor.submit(trial)
     await printed(executor, trial, b"up\n")
     os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGKILL)
-    assert not (await lease_item(executor, trial)).ok
-    (home / ".dlperf" / trial.trial_id / "here" / "go").touch()
+    item = await lease_item(executor, trial)
+    folder = home / ".dlperf" / trial.trial_id / "here"
+    pid = (folder / "pid").read_text().strip()
+    assert (item.ok, item.message.code, item.message.mentions("lease_held")) == (False, "lease_left", True)
+    assert f"{pid} (sh)" in str(item.message)
+    assert re.search(rf"`kill [\d ]*\b{pid}\b", str(item.message))
+    (folder / "go").touch()
+
+
+async def test_a_payload_that_removes_the_lease_keeps_the_machine_and_its_name_comes_back(
+    executor, lease_file, tmp_path
+):
+    first = shell_trial(tmp_path, f"rm {lease_file}; echo up; exec sleep 93")
+    await executor.submit(first)
+    await printed(executor, first, b"up\n")
+    with pytest.raises(lease.LeaseHeldError):
+        lease.take_machine("other.trial.1/n1", "now")
+    await until_async(lambda: (lease.lease_owner() or {}).get("trial") == first.trial_id, "the name never came back")
+    await executor.cancel(first, 0.1)
+    await finished(executor, first)
+    assert lease.lease_owner() is None
 
 
 def test_processes_with_the_owners_mark_hold_the_machine_without_the_lock(lease_file):

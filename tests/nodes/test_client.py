@@ -54,11 +54,12 @@ async def test_a_home_that_takes_no_more_bytes_is_said_and_keeps_no_part_of_the_
     assert list((tmp_path / ".dlperf/bin").iterdir()) == []
 
 
-async def test_an_agent_of_which_a_crash_left_nothing_is_sent_again(tmp_path, monkeypatch):
+@pytest.mark.parametrize("content", [b"", b"x" * len(supervisor_archive())], ids=["nothing", "as many bytes"])
+async def test_an_agent_that_is_not_the_one_that_was_sent_is_sent_again(tmp_path, monkeypatch, content):
     monkeypatch.setenv("HOME", str(tmp_path))
     agent = tmp_path / ".dlperf/bin" / supervisor_name()
     agent.parent.mkdir(parents=True)
-    agent.touch()
+    agent.write_bytes(content)
     client = NodeClient("node alpha", LocalTransport())
     assert (await client.hello()).home == str(tmp_path)
     await client.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -17,6 +19,9 @@ import pytest
 
 from dlperf.nodes import bootstrap
 from dlperf.nodes.bootstrap import agent_command, supervisor_archive, supervisor_name
+from dlperf.nodes.supervisor import files, operations
+from dlperf.nodes.supervisor.host import machine
+from waiting import until
 
 OLDEST = (3, 6)
 MODULES = sorted(bootstrap.PACKAGE.rglob("*.py"))
@@ -151,6 +156,56 @@ def test_a_payload_that_fills_its_disk_ends_with_its_own_exit_code(program, smal
     trial = _trial(small_disk / "trial", "dd if=/dev/zero of=ranks/0 bs=4096; exit 3")
     subprocess.run([sys.executable, "-I", "-S", str(program), "run", str(trial)], check=True, timeout=60)
     assert json.loads((trial / "exit.json").read_text())["code"] == 3
+
+
+def test_a_payload_that_takes_every_file_of_its_disk_ends_with_its_own_exit_code(program, few_files):
+    script = "n=0; while : > ranks/$n; do n=$((n + 1)); done; echo done >> out.log; exit 3"
+    trial = _trial(few_files / "trial", f"sh -c '{script}' 2> /dev/null; exit 3")
+    subprocess.run([sys.executable, "-I", "-S", str(program), "run", str(trial)], check=True, timeout=60)
+    assert json.loads((trial / "exit.json").read_text())["code"] == 3
+    assert sorted(path.name for path in trial.glob("*.reserved")) == []
+
+
+def test_an_end_that_is_asked_for_is_noted_though_no_file_can_be_made(few_files, monkeypatch):
+    monkeypatch.setattr(files, "ROOT", str(few_files))
+    trial = few_files / "trial"
+    trial.mkdir()
+    files.reserve(f"{trial}/cancel.json.reserved")
+    _take_every_file(few_files)
+    operations.note_ending(str(trial), {"grace_seconds": 1.0, "state": "timed_out", "cause": {"code": "cancelled"}})
+    assert json.loads((trial / "cancel.json").read_text())["state"] == "timed_out"
+
+
+def test_a_disk_without_a_file_left_is_not_ready(few_files, monkeypatch):
+    monkeypatch.setattr(machine, "ROOT", str(few_files))
+    assert (machine.disk_problem(), 0 < machine.files_free() < 100) == ("", True)
+    _take_every_file(few_files)
+    assert machine.disk_problem() == "No space left on device"
+    assert machine.files_free() == 0
+
+
+def _take_every_file(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        for number in itertools.count():
+            (folder / f"taken{number}").touch()
+
+
+def test_it_is_recorded_when_the_bytes_of_each_log_arrived(program, tmp_path):
+    script = "echo a; echo b > ranks/0; until test -e go; do sleep 0.02; done; echo later"
+    trial = _trial(tmp_path / "trial", script)
+    with subprocess.Popen([sys.executable, "-I", "-S", str(program), "run", str(trial)]):
+        times = trial / "out.times"
+        until(lambda: times.exists() and "2,out.log" in times.read_text(), lambda: "no row for the first line")
+        (trial / "go").touch()
+    header, *rows = (trial / "out.times").read_text().splitlines()
+    assert header == "seconds,bytes,log"
+    found = [(float(seconds), int(size), name) for seconds, size, name in (row.split(",") for row in rows)]
+    assert [size for _, size, name in found if name == "out.log"] == [2, 8]
+    assert [size for _, size, name in found if name == "ranks/0"] == [2]
+    assert [seconds for seconds, _, _ in found] == sorted(seconds for seconds, _, _ in found)
+    duration = json.loads((trial / "exit.json").read_text())["duration_seconds"]
+    assert all(seconds >= 0 for seconds, _, _ in found)
+    assert found[0][0] < duration
 
 
 def test_a_disk_that_takes_no_telemetry_ends_no_trial_and_is_counted(program, tmp_path):

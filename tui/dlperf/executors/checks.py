@@ -16,6 +16,8 @@ from dlperf.nodes.transport import Machine
 from dlperf.plan import Launch, Node
 
 DISK_BYTES = 2 * 1024**3
+DISK_FILES = 200
+"""A trial makes about twenty, and its program some more."""
 CLOCK_SECONDS = 2.0
 IDLE_PERCENT = 5.0
 
@@ -127,7 +129,13 @@ def lease(node: Node, facts: Facts) -> CheckItem:
     owner = facts["lease"]
     if owner is None:
         return CheckItem(node.name, "lease", True, message("lease_free"))
-    text = message("lease_unusable", reason=owner["problem"]) if "problem" in owner else message("lease_held", **owner)
+    if "problem" in owner:
+        return CheckItem(node.name, "lease", False, message("lease_unusable", reason=owner["problem"]))
+    held = message("lease_held", user=owner["user"], engine=owner["engine"], since=owner["since"], trial=owner["trial"])
+    if not (left := owner["left"]):
+        return CheckItem(node.name, "lease", False, held)
+    names = ", ".join(f"{pid} ({name})" for pid, name in left.items())
+    text = message("lease_left", held=held, processes=names, command=f"kill {' '.join(left)}")
     return CheckItem(node.name, "lease", False, text)
 
 
@@ -142,11 +150,16 @@ def _clock(node: Node, hello: Hello) -> CheckItem:
 
 
 def _disk(node: Node, facts: Facts) -> CheckItem:
-    free = facts["disk_free_bytes"]
-    size, wanted = free / 1024**3, DISK_BYTES / 1024**3
-    enough = free >= DISK_BYTES
-    text = message("disk_free", size=size) if enough else message("disk_short", size=size, wanted=wanted)
-    return CheckItem(node.name, "disk", enough, text, {"free_bytes": free})
+    free, files = facts["disk_free_bytes"], facts["files_free"]
+    text = message("disk_free", size=free / 1024**3)
+    problem = None
+    if free < DISK_BYTES:
+        problem = message("disk_short", size=free / 1024**3, wanted=DISK_BYTES / 1024**3)
+    elif files is not None and files < DISK_FILES:
+        problem = message("files_short", free=files, wanted=DISK_FILES)
+    elif facts["disk_problem"]:
+        problem = message("disk_refuses", reason=facts["disk_problem"])
+    return CheckItem(node.name, "disk", problem is None, problem or text, {"free_bytes": free, "free_files": files})
 
 
 def _gpus(node: Node, launch: Launch, facts: Facts) -> list[CheckItem]:

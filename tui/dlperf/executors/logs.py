@@ -25,8 +25,8 @@ from dlperf.runs.store import open_private, write_atomic
 Failed = dict[tuple[str, str], NodeFileError]
 """Key of a task → its file that cannot be archived."""
 
-TAIL_BYTES = 4 * 1024 * 1024
-"""Maximum that one call reads from one machine, so that a flood there leaves time for the others."""
+LEAST_PART_BYTES = 4096
+"""Read of a stream at once, where there are many."""
 MOST_PARTS = 9
 """Parts that are kept of a log which its program rewrites again and again."""
 OVERLAP_BYTES = 256
@@ -43,7 +43,7 @@ _UNFIT_NAMES = (errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, e
 
 def stream_path(paths: NodePaths, stream: str) -> Path:
     """Where a stream is archived; a name that came from a node never leads out of the node's folder."""
-    for path in (paths.log, paths.telemetry):
+    for path in (paths.log, paths.telemetry, paths.arrivals):
         if stream == path.name:
             return path
     if stream.startswith(f"{paths.log.name}."):
@@ -120,7 +120,7 @@ async def tail_machine(client: NodeClient, tasks: Sequence[NodeTask], seen: Sequ
     try:
         reports = seen or await client.observe([task.directory for task in tasks])
         growths, unfit = _growth(tasks, reports)
-        _, failed = await _fetch(client, growths)
+        _, failed = await _fetch(client, growths, _room(client, growths))
         return failed | unfit
     except StorageError:
         raise
@@ -142,9 +142,10 @@ def _growth(tasks: Sequence[NodeTask], reports: Sequence[NodeReport], least: int
 
 def _growth_of(task: NodeTask, report: NodeReport) -> Iterator[_Growth]:
     """The streams of a task, up to its share of bytes, whatever the node has; one that shrank starts again."""
-    telemetry = {} if report.telemetry is None else {task.paths.telemetry.name: report.telemetry}
+    tables = {task.paths.telemetry.name: report.telemetry, task.paths.arrivals.name: report.arrivals}
+    known = {name: size for name, size in tables.items() if size is not None}
     room = task.log_bytes - sum(map(archived_size, task.paths.replaced_logs()))
-    for stream, size in (telemetry | report.streams).items():
+    for stream, size in (known | report.streams).items():
         archived = stream_path(task.paths, stream)
         if size < archived_size(archived):
             set_aside(archived)
@@ -153,23 +154,32 @@ def _growth_of(task: NodeTask, report: NodeReport) -> Iterator[_Growth]:
         room -= size
 
 
-def _room(growths: Sequence[_Growth]) -> int:
-    """An equal part for every stream, so that a flood on one does not starve the others."""
-    return max(TAIL_BYTES // max(len(growths), 1) - OVERLAP_BYTES, 1)
+def _room(client: NodeClient, growths: Sequence[_Growth]) -> int:
+    """An equal part for every stream of what is read at once, so that a flood on one does not starve the others."""
+    return max(client.read_bytes // max(len(growths), 1), LEAST_PART_BYTES) - OVERLAP_BYTES
 
 
-async def _fetch(client: NodeClient, growths: Sequence[_Growth]) -> tuple[int, Failed]:
-    """Append what one request brings; return the number of bytes, and the tasks with a log that cannot be archived."""
-    if not growths:
-        return 0, {}
-    room = _room(growths)
+async def _fetch(client: NodeClient, growths: Sequence[_Growth], room: int) -> tuple[int, Failed]:
+    """Append up to ``room`` bytes of each stream; return the number of bytes, and what cannot be archived.
+
+    Each request brings as much as comes in a few seconds, and what it brought is kept whatever happens to the next.
+    """
+    together = max(client.read_bytes // (room + OVERLAP_BYTES), 1)
+    new, failed = 0, Failed()
+    for first in range(0, len(growths), together):
+        some, unfit = await _fetch_together(client, growths[first : first + together], room)
+        new, failed = new + some, failed | unfit
+    return new, failed
+
+
+async def _fetch_together(client: NodeClient, growths: Sequence[_Growth], room: int) -> tuple[int, Failed]:
     require_space(growths[0].archived, sum(min(item.most, room) for item in growths))
     ends = [growth.archived_end for growth in growths]
     ranges = [
         ByteRange(item.path, item.offset - len(end), len(end) + min(item.most, room))
         for item, end in zip(growths, ends, strict=True)
     ]
-    new, failed = 0, {}
+    new, failed = 0, Failed()
     for growth, end, part in zip(growths, ends, await client.read(ranges), strict=True):
         try:
             new += _archive(growth, end, part)
@@ -245,8 +255,9 @@ async def _collect_streams(client: NodeClient, task: NodeTask, ended: NodeReport
         growths, failed = _growth([task], reports, least)
         if failed or not growths:
             return failed.get(task.key)
-        new, failed = await _fetch(client, growths)
-        is_short = new < sum(min(item.missing, _room(growths)) for item in growths)
+        room = _room(client, growths)
+        new, failed = await _fetch(client, growths, room)
+        is_short = new < sum(min(item.missing, room) for item in growths)
         short_reads += is_short
         if failed or short_reads == SHORT_READS:
             missing = NodeFileError(task.node.name, growths[0].stream, "shorter than the node reports")

@@ -17,6 +17,9 @@ from dlperf.nodes.messages import ANSWER_BYTES, Answer, Frame, decode
 from dlperf.nodes.transport import Channel, Transport
 
 REQUEST_SECONDS = 120.0
+"""For a request and its answer without the files that they carry."""
+SLOWEST_BYTES_PER_SECOND = 4096
+"""Of files; whatever comes more slowly counts as no answer."""
 PART_BYTES = LINE_BYTES = 1 << 16
 PREAMBLE_LINES = 10_000
 """What a machine may print before its agent is ready."""
@@ -71,7 +74,7 @@ class AgentChannel:
             OSError, EOFError, TimeoutError: the connection is broken.
             ValueError: what came is not an answer to the request.
         """
-        async with asyncio.timeout(REQUEST_SECONDS):
+        async with asyncio.timeout(REQUEST_SECONDS + (len(raw) + most_raw) / SLOWEST_BYTES_PER_SECOND):
             body = json.dumps(request).encode()
             await self.process.write(struct.pack(">I", len(body)) + body + raw)
             (size,) = struct.unpack(">I", await self.output.exactly(4))

@@ -38,6 +38,10 @@ Item = TypeVar("Item")
 
 RAW_BYTES = 4 * 1024 * 1024
 """Maximum of the bytes in an answer to ``read``."""
+FIRST_RAW_BYTES, LEAST_RAW_BYTES = 256 * 1024, 16 * 1024
+"""Of what a machine is asked for at first, and where its link is slow."""
+READ_SECONDS = 5.0
+"""How long an answer to ``read`` should take at most: other requests wait for it."""
 ERROR_CHARACTERS = 1000
 FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
@@ -57,6 +61,8 @@ class NodeClient:
         """Names the machine in messages."""
         self.unreachable_since: str | None = None
         """ISO 8601, UTC."""
+        self.read_bytes = FIRST_RAW_BYTES
+        """How much is read at once, by the speed of the link."""
         self._transport = transport
         self._channel: AgentChannel | None = None
         self._requests = 0
@@ -112,10 +118,8 @@ class NodeClient:
 
     async def read(self, ranges: Sequence[ByteRange]) -> list[bytes | Unreadable | None]:
         """Bytes of files, None for an absent file; shorter than asked at the end of a file or of a full answer."""
-        wanted = sum(item.limit for item in ranges)
-        answer, raw = await self._request(
-            "read", ReadAnswer, most_raw=min(wanted, RAW_BYTES), ranges=[asdict(item) for item in ranges]
-        )
+        most = min(sum(item.limit for item in ranges), RAW_BYTES)
+        answer, raw = await self._request("read", ReadAnswer, most_raw=most, ranges=[asdict(item) for item in ranges])
         with self._bad_answers():
             _checked_count(answer.reasons, _checked_count(answer.sizes, ranges))
             if any(size > item.limit for size, item in zip(answer.sizes, ranges, strict=True)):
@@ -222,11 +226,21 @@ class NodeClient:
         self, channel: AgentChannel, request: dict[str, Any], raw: bytes, kind: type[Answer], most_raw: int
     ) -> tuple[Frame[Answer], bytes]:
         """Exchange frames; after an error the channel is out of step and is dropped."""
+        began = time.monotonic()
         try:
-            return await channel.exchange(request, raw, kind, most_raw)
+            frame, data = await channel.exchange(request, raw, kind, most_raw)
         except BaseException:
+            self.read_bytes = max(LEAST_RAW_BYTES, self.read_bytes // 4)
             await self.close()
             raise
+        self._adapt(len(data), time.monotonic() - began)
+        return frame, data
+
+    def _adapt(self, size: int, seconds: float) -> None:
+        """Read as much at once as comes within ``READ_SECONDS``, by the last answer that had many bytes."""
+        if size >= LEAST_RAW_BYTES:
+            fitting = int(size * READ_SECONDS / max(seconds, 0.001))
+            self.read_bytes = max(LEAST_RAW_BYTES, min(fitting, 4 * size, RAW_BYTES))
 
     async def _connected(self) -> AgentChannel:
         if self._failure is not None and time.monotonic() < self._retry_at:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, Generic, NotRequired, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, Generic, NotRequired, TypeAlias, TypeVar, cast, final
 
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError, with_config
 from typing_extensions import TypeAliasType, TypedDict
@@ -94,12 +94,33 @@ class Port(TypedDict):
     rate: Word
 
 
+@final
+class Owner(TypedDict):
+    """Who has a machine."""
+
+    user: Line
+    engine: Line
+    trial: Line
+    since: Line
+    left: dict[Word, Word]
+    """The processes that keep it without their supervisor, by their number."""
+
+
+@final
+class Unknown(TypedDict):
+    """Why the owner of a machine cannot be known."""
+
+    problem: Line
+
+
 @with_config(ConfigDict(extra="allow"))
 class Facts(TypedDict):
     """What a check before a trial needs to know of a machine."""
 
-    lease: dict[Word, Line] | None
+    lease: Owner | Unknown | None
     disk_free_bytes: Size
+    files_free: Size | None
+    disk_problem: Line
     gpus: list[Gpu]
     never_run_vendor: NotRequired[Word | None]
     nvlinks: dict[Word, Size]
@@ -179,6 +200,8 @@ class NodeReport:
     """Size in bytes of ``out.log`` and of each log below ``ranks/``."""
     telemetry: Size | None = None
     """Size in bytes of ``telemetry.csv``; None where it is absent."""
+    arrivals: Size | None = None
+    """Size in bytes of ``out.times``; None where it is absent."""
     problem: Problem | None = None
     """The first file of the trial that cannot be read."""
 
@@ -245,7 +268,8 @@ def decode(body: bytes, kind: type[Answer]) -> Frame[Answer]:
         raise ValueError(_first_error(error)) from None
 
 
-_FILES = {"supervisor": "supervisor.json", "exit": "exit.json", "streams": "ranks", "telemetry": "telemetry.csv"}
+_FILES = {"supervisor": "supervisor.json", "exit": "exit.json", "streams": "ranks"}
+_FILES |= {"telemetry": "telemetry.csv", "arrivals": "out.times"}
 """Field of a report → the file that it is about."""
 _ABSENT: dict[str, Any] = {**dict.fromkeys(_FILES), "streams": {}, "heartbeat": None, "problem": None}
 

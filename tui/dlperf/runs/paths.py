@@ -70,6 +70,8 @@ class NodePaths:
     profile = _Path("ranks/profile.json")
     trace = _Path("ranks/profile.trace.json.gz")
     telemetry = _Path("telemetry.csv")
+    arrivals = _Path("out.times")
+    """When the bytes of each log arrived, by the node's monotonic clock."""
     environment = _Path("environment.json")
     exit = _Path("exit.json")
 

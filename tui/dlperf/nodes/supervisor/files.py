@@ -1,5 +1,6 @@
 """The node's files below ``~/.dlperf``."""
 
+import contextlib
 import errno
 import json
 import os
@@ -13,6 +14,8 @@ ROOT = os.path.join(os.path.expanduser("~"), ".dlperf")
 
 RECORD_BYTES = 1 << 16
 """Maximum size of a record that is read."""
+RESERVED_BYTES = 16384
+"""Room for a last record."""
 STREAMS, DEPTH, NAME_BYTES = 1024, 8, 512
 """Maximum number of logs below ``ranks/``, of folders inside each other, and of bytes in a log's path."""
 
@@ -36,7 +39,41 @@ def write_atomic(path: str, data: bytes, mode: int = 0o600, durable: bool = True
 
 
 def write_json(path: str, value: Json, durable: bool = True) -> None:
-    write_atomic(path, json.dumps(value, indent=1).encode("ascii") + b"\n", durable=durable)
+    write_atomic(path, json_bytes(value), durable=durable)
+
+
+def json_bytes(value: Json) -> bytes:
+    return json.dumps(value, indent=1).encode("ascii") + b"\n"
+
+
+def reserved(path: str) -> str:
+    """The file that becomes a record at the end."""
+    return path + ".reserved"
+
+
+def reserve(path: str) -> None:
+    """Make a file with some room, for a disk or quota that has neither file nor byte left when it is needed."""
+    with contextlib.suppress(OSError), open(path, "wb") as stream:
+        stream.write(bytes(RESERVED_BYTES))
+
+
+def write_reserved(path: str, value: Json) -> None:
+    """Write a record as ``write_json`` does, into the file that was reserved for it, as far as it is still there."""
+    try:
+        descriptor = os.open(reserved(path), os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            os.close(descriptor)
+            raise irregular(path)
+    except OSError:
+        write_json(path, value)
+        return
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(json_bytes(value))
+        stream.truncate()
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.rename(reserved(path), path)
 
 
 def flush(path: str) -> None:
@@ -127,7 +164,11 @@ def log_streams(directory: str, problems: Optional[List[Json]] = None) -> Dict[s
         problems: gets what is there and cannot be listed.
     """
     problems = [] if problems is None else problems
-    present = os.listdir(directory) if os.path.isdir(directory) else []
+    present: List[str] = []
+    try:
+        present = os.listdir(directory) if os.path.isdir(directory) else []
+    except OSError as error:
+        problems.append(problem(".", error))
     names = ["out.log", *sorted(name for name in present if name.startswith("out.log."))[:STREAMS]]
     try:
         names += sorted(rank_files(directory))

@@ -2,26 +2,29 @@
 
 It is a lock on a file that every user reaches. The supervisor holds it and its payload inherits it, so that it ends
 with the last of them and a crash leaves nothing to clean up. The file's text names the owner, for those who wait.
+Anybody may remove a file, so that the holder also has a name in the system's table of sockets, which nobody can.
 """
 
 import contextlib
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import pwd
 import socket
 import stat
 import time
-from typing import Optional
+from typing import Dict, List, Optional
 
-from .files import Json
-from .processes import marked_pids
+from .files import Json, read_text
+from .processes import SUPERVISOR_NAME, all_pids, marked_pids
 
 PATH = os.environ.get("DLPERF_LEASE", "/tmp/dlperf.lease")
 TRY_SECONDS = 0.5
 """Others hold the lock for a moment when they look who has it."""
 RECORD_BYTES = 4096
+UNKNOWN = "unknown"
 FIELDS = ("user", "engine", "trial", "since")
 
 
@@ -51,6 +54,67 @@ def take_lease(mark: str, since: str) -> int:
     return descriptor
 
 
+def take_machine(mark: str, since: str) -> List[int]:
+    """Take the machine by the file and by the name; raise as ``take_lease`` does."""
+    descriptor = take_lease(mark, since)
+    name = hold_name()
+    if name is None and not is_shared(descriptor):  # its holder's file was removed
+        os.close(descriptor)
+        raise LeaseHeldError(dict.fromkeys(FIELDS, UNKNOWN))
+    return [descriptor] if name is None else [descriptor, name]
+
+
+def is_on_path(descriptor: int) -> bool:
+    """Whether the file of a lease is still the one that others find."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(PATH))
+    except OSError:
+        return False
+
+
+def hold_name() -> Optional[int]:
+    """The socket that has the machine's name; None where another process has it."""
+    give_up = time.monotonic() + TRY_SECONDS
+    while True:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as holder:
+            holder.bind("\0" + socket_name())
+            return holder.detach()
+        if time.monotonic() > give_up:
+            return None
+        time.sleep(0.02)
+
+
+def is_name_held() -> bool:
+    return any(line.endswith(f" @{socket_name()}") for line in read_text("/proc/net/unix").splitlines())
+
+
+def socket_name() -> str:
+    return "dlperf.lease." + hashlib.sha256(os.fsencode(PATH)).hexdigest()[:32]
+
+
+def is_shared(descriptor: int) -> bool:
+    """Whether another node of the trial has the lock, too; ours stays."""
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        return False
+    return lock_shared(descriptor)
+
+
+def processes_left(trial: str) -> Dict[int, str]:
+    """The processes that keep the machine for a trial whose supervisor has ended, as far as we may see them."""
+    pids = {*marked_pids(f"{trial}/"), *filter(has_lease_open, all_pids())}
+    found = {pid: read_text(f"/proc/{pid}/comm").strip() for pid in sorted(pids)}
+    return {} if SUPERVISOR_NAME in found.values() else found
+
+
+def has_lease_open(pid: int) -> bool:
+    folder = f"/proc/{pid}/fd"
+    with contextlib.suppress(OSError):
+        return any(os.path.realpath(os.path.join(folder, name)) == PATH for name in os.listdir(folder))
+    return False
+
+
 def release_lease(descriptor: int, vacant: bool) -> None:
     """Give the machine back.
 
@@ -69,10 +133,11 @@ def lease_owner() -> Optional[Json]:
     try:
         os.close(locked(""))
     except LeaseHeldError as error:
-        return dict(error.args[0])
+        owner = dict(error.args[0])
+        return dict(owner, left=processes_left(owner["trial"]) if owner["trial"] else {})
     except OSError as error:
         return {"problem": f"{PATH}: {error.strerror}"}
-    return None
+    return dict(dict.fromkeys(FIELDS, UNKNOWN), left={}) if is_name_held() else None
 
 
 def locked(trial: str) -> int:

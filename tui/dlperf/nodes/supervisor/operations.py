@@ -3,6 +3,7 @@
 An operation takes a request and the raw bytes that came with it, and returns an answer and raw bytes.
 """
 
+import contextlib
 import fcntl
 import os
 import platform
@@ -26,7 +27,7 @@ from .files import (
     regular_size,
     stream_path,
     write_atomic,
-    write_json,
+    write_reserved,
 )
 from .host.containers import remove_containers
 from .host.machine import free_port, readiness
@@ -93,7 +94,23 @@ def start(request: Json, raw: bytes) -> Answer:
 
 
 def observe(request: Json, raw: bytes) -> Answer:
-    return [report(confined(directory)) for directory in request["directories"]], b""
+    return [report_or_problem(confined(directory)) for directory in request["directories"]], b""
+
+
+def report_or_problem(directory: str) -> Json:
+    """The state of one trial; one that cannot be read is a problem of that trial alone."""
+    try:
+        return report(directory)
+    except OSError as error:
+        running = running_supervisor(directory)
+        return dict(NO_REPORT, supervisor=running, alive=bool(running), problem=problem(".", error))
+
+
+NO_REPORT: Json = {
+    **dict.fromkeys(("supervisor", "exit", "heartbeat", "telemetry", "arrivals", "problem")),
+    **dict.fromkeys(("alive", "orphaned", "rebooted", "cancelled"), False),
+    "streams": {},
+}
 
 
 def wait(request: Json, raw: bytes) -> Answer:
@@ -157,6 +174,7 @@ def report(directory: str) -> Json:
         "heartbeat": modified(os.path.join(directory, "heartbeat")),
         "streams": streams,
         "telemetry": regular_size(os.path.join(directory, "telemetry.csv")),
+        "arrivals": regular_size(os.path.join(directory, "out.times")),
         "problem": records.problems[0] if records.problems else None,
     }
 
@@ -196,10 +214,7 @@ def cancel(request: Json, raw: bytes) -> Answer:
     alive = is_alive(supervisor)
     if not alive and (ended is not None or not (supervisor or pids_of(directory, None))):
         return {}, b""
-    os.makedirs(directory, 0o700, exist_ok=True)
-    path = os.path.join(directory, "cancel.json")
-    if not readable_json(path):
-        write_json(path, {key: request[key] for key in ("grace_seconds", "state", "cause")})
+    note_ending(directory, {key: request[key] for key in ("grace_seconds", "state", "cause")})
     if supervisor and alive:
         send(supervisor["pid"], signal.SIGTERM)
         send(supervisor["pid"], signal.SIGCONT)  # it may have been stopped
@@ -211,6 +226,18 @@ def cancel(request: Json, raw: bytes) -> Answer:
         start_detached(sweep_after_dead_supervisor, directory)
         wait_for(lambda folder: read_json(os.path.join(folder, "sweeper.json")), directory)
     return {}, b""
+
+
+def note_ending(directory: str, wanted: Json) -> None:
+    """Write ``cancel.json``, unless it is there. Where it cannot be written, the signal alone ends the trial."""
+    path = os.path.join(directory, "cancel.json")
+    with contextlib.suppress(OSError):
+        os.makedirs(directory, 0o700, exist_ok=True)
+        if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
+            os.chmod(directory, 0o700)
+    with contextlib.suppress(OSError):
+        if not readable_json(path):
+            write_reserved(path, wanted)
 
 
 def check(request: Json, raw: bytes) -> Answer:

@@ -7,6 +7,7 @@ import pwd
 import re
 import shutil
 import socket
+import tempfile
 import time
 from typing import DefaultDict, List, Optional, Tuple
 
@@ -21,6 +22,7 @@ from .containers import image_digest, runtime_error
 from .kernel_log import kernel_lines
 
 MOST_ERRORS = 100
+PROBE_FILES, PROBE_BYTES = 24, 1 << 16
 PORTS = range(20000, 30000)
 SLURM_FACTS = ("SLURM_JOB_ID", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST", "SLURMD_NODENAME", "SLURM_CLUSTER_NAME")
 VENDORS: Tuple[Vendor, ...] = (Nvidia(), Amd(), RocmSmi())
@@ -89,6 +91,8 @@ def readiness(container: Json, files: List[str], addresses: List[str]) -> Json:
         "clock": time.time(),
         "lease": lease_owner(),
         "disk_free_bytes": shutil.disk_usage(ROOT if os.path.isdir(ROOT) else os.path.dirname(ROOT)).free,
+        "files_free": files_free(),
+        "disk_problem": disk_problem(),
         "gpus": vendor.gpus(),
         "never_run_vendor": vendor.name if vendor.never_run else None,
         "nvlinks": vendor.links(),
@@ -102,6 +106,28 @@ def readiness(container: Json, files: List[str], addresses: List[str]) -> Json:
         "load": os.getloadavg()[0],
         "threads": os.cpu_count(),
     }
+
+
+def files_free() -> Optional[int]:
+    """How many files can still be made in ``~/.dlperf``; None where its file system has no such limit."""
+    status = os.statvfs(ROOT if os.path.isdir(ROOT) else os.path.dirname(ROOT))
+    return status.f_favail if status.f_files else None
+
+
+def disk_problem() -> str:
+    """Why the files of a trial cannot be made here, as by a quota: some are made for a moment. Empty where they can."""
+    folder = ""
+    try:
+        folder = tempfile.mkdtemp(prefix=".probe-", dir=ROOT)
+        for number in range(PROBE_FILES):
+            with open(os.path.join(folder, str(number)), "wb") as stream:
+                os.posix_fallocate(stream.fileno(), 0, PROBE_BYTES)
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+    return ""
 
 
 def resolution_error(address: str) -> str:

@@ -1,11 +1,12 @@
 """How a trial ends: the record ``exit.json``, and ending every process that is left."""
 
+import contextlib
 import os
 import signal
 import time
 from typing import List, NamedTuple, Optional, Set, Union
 
-from ..files import SCHEMA, Json, readable_json, write_json
+from ..files import SCHEMA, Json, readable_json, write_json, write_reserved
 from ..host.containers import remove_containers
 from ..processes import identity_of, mark_of, older_pids, send
 from ..scope import close_group, group_of, trial_pids
@@ -140,7 +141,8 @@ def sweep(mark: str, grace_seconds: float, group: Optional[str] = None, began: i
 def sweep_after_dead_supervisor(directory: str) -> None:
     """Finish the trial of a killed supervisor. Concurrent calls are harmless."""
     os.chdir(directory)
-    write_json("sweeper.json", identity_of(os.getpid()))
+    with contextlib.suppress(OSError):  # a full disk
+        write_json("sweeper.json", identity_of(os.getpid()))
     job, supervisor = readable_json("job.json"), readable_json("supervisor.json")
     mark, grace = mark_of(directory, job), cancel_request().get("grace_seconds", DEFAULT_GRACE_SECONDS)
     left = sweep(mark, grace, group_of(supervisor))
@@ -150,4 +152,4 @@ def sweep_after_dead_supervisor(directory: str) -> None:
         begun = supervisor.get("monotonic")
         begun = begun if isinstance(begun, float) else ended.monotonic
         started = Moment(ended.wall - (ended.monotonic - begun), begun)
-        write_json("exit.json", exit_record(cancelled(), None, started, ended, left))
+        write_reserved("exit.json", exit_record(cancelled(), None, started, ended, left))

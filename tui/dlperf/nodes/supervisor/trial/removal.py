@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from typing import Any, Dict, Iterator, List, Sequence
 
-from ..files import ROOT, Json, escaped, readable_json, regular_size
+from ..files import ROOT, Json, escaped, readable_json, regular_size, reserved
 from ..processes import is_alive, is_identity, running_supervisor
 from ..scope import pids_of
 
@@ -16,6 +16,7 @@ OWN_FILES = frozenset(
         *("job.json", "heartbeat", "supervisor.log", "sweeper.json", "cancel.json"),
         *("submit.lock", "slurm.json", "allocation.json", "payload.sh"),
         *("build.sh", "build.failed"),
+        *(reserved("cancel.json"), reserved("exit.json")),
     ]
 )
 """Files of the supervisor and of Slurm jobs, which are not archived or change after they were sent."""

@@ -5,20 +5,18 @@ The trial's folder is the working folder: all file names are relative to it.
 
 import contextlib
 import os
-import select
-import signal
 import subprocess
 import textwrap
 import threading
 import time
-from typing import IO, Any, List, Optional
+from typing import List, Optional
 
-from ..files import SCHEMA, Json, flush, log_streams, read_json, read_text, write_json
+from ..files import SCHEMA, Json, flush, read_json, read_text, reserve, reserved, write_json, write_reserved
 from ..host.containers import image_digest, keeps_containers, remove_containers, runtime_variables
 from ..host.libraries import Libraries
 from ..host.machine import driver_errors, environment, vendor_here
-from ..host.telemetry import FIRST_TICK_SECONDS, TICK_SECONDS, Table, Telemetry, open_telemetry
-from ..lease import LeaseHeldError, release_lease, take_lease
+from ..host.telemetry import Table, open_telemetry
+from ..lease import LeaseHeldError, is_on_path, release_lease, take_lease, take_machine
 from ..processes import MARK_VARIABLE, identity_of, name_supervisor
 from ..scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
 from .endings import (
@@ -35,12 +33,10 @@ from .endings import (
     now,
     sweep,
 )
+from .monitor import Monitor, Signals
 
-HEARTBEAT_SECONDS = 5.0
 LONGEST_COMMAND = 1000
 """Characters of a command in a cause, which is cut between words: the rest of a cut secret would not be found."""
-RESERVED_BYTES = 16384
-"""Room for the last records on a disk that the payload fills: taken by ``heartbeat``, which nobody reads."""
 
 
 def supervise(directory: str) -> None:
@@ -72,71 +68,6 @@ def claim(record: Json) -> bool:
     return True
 
 
-class Signals:
-    """Handles signals: TERM and INT ask to end the trial, CHLD and HUP only end a wait.
-
-    A closed connection may send HUP: the trial continues.
-    """
-
-    def __init__(self) -> None:
-        self.asked_to_end = False
-        self.wake, wake_end = os.pipe()
-        for end in (self.wake, wake_end):
-            os.set_blocking(end, False)
-        signal.set_wakeup_fd(wake_end)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
-            signal.signal(number, self.receive)
-
-    def receive(self, number: int, frame: Any) -> None:
-        self.asked_to_end = self.asked_to_end or number in (signal.SIGTERM, signal.SIGINT)
-
-    def wait(self, sources: List[IO[bytes]], seconds: float) -> List[IO[bytes]]:
-        """Wait for a signal, for something to read, or for a timeout; return the readable sources."""
-        waited_for: List[Any] = [self.wake, *sources]
-        ready, _, _ = select.select(waited_for, [], [], max(0.0, seconds))
-        if self.wake in ready:
-            os.read(self.wake, 4096)
-        return [source for source in sources if source in ready]
-
-
-class Monitor:
-    """Writes the heartbeat and the rows of ``telemetry.csv``, and watches whether the logs grow."""
-
-    def __init__(self, telemetry: Telemetry, table: Table, libraries: Libraries, started: Moment) -> None:
-        self.telemetry, self.table, self.libraries = telemetry, table, libraries
-        self.beat_at, self.tick_at = 0.0, started.monotonic + FIRST_TICK_SECONDS
-        """When each is due again, by the monotonic clock."""
-        self.log_size = 0
-        self.restart(started)
-        table.write(telemetry.header)
-
-    def restart(self, started: Moment) -> None:
-        """Count run time and silence from here."""
-        self.started = started
-        self.log_grew = started.monotonic
-
-    def run_due(self) -> None:
-        moment = time.monotonic()
-        if moment >= self.beat_at:
-            self.beat_at = moment + HEARTBEAT_SECONDS
-            with contextlib.suppress(OSError), open("heartbeat", "a"):
-                os.utime("heartbeat", None)
-        if moment >= self.tick_at:
-            self.tick_at = moment + TICK_SECONDS
-            self.table.write(self.telemetry.tick(self.time()))
-            size = sum(log_streams(".").values())
-            if size != self.log_size:
-                self.log_size, self.log_grew = size, moment
-            self.libraries.look_if_due(moment)
-
-    def receive(self, source: IO[bytes]) -> None:
-        self.table.write(self.telemetry.receive(source, self.time()))
-
-    def time(self) -> float:
-        """Wall-clock time that advances evenly from the start of the trial, even if the clock is set."""
-        return self.started.wall + time.monotonic() - self.started.monotonic
-
-
 class Supervisor:
     """A claimed trial: its payload, its limits and its end."""
 
@@ -148,14 +79,14 @@ class Supervisor:
         self.keeps = keeps_containers(self.container)
         self.adopts = not self.keeps and adopt_orphans()
         self.telemetry = open_telemetry(job["gpu_indices"], self.mark, self.container)
-        with contextlib.suppress(OSError), open("heartbeat", "wb") as reserve:
-            reserve.write(bytes(RESERVED_BYTES))
+        for name in ("heartbeat", reserved("cancel.json"), reserved("exit.json")):
+            reserve(name)
         self.monitor = Monitor(self.telemetry, Table("telemetry.csv"), Libraries(self.mark), started)
         self.payload: Optional[subprocess.Popen[bytes]] = None
         self.probes: Optional[threading.Thread] = None
         self.facts: Json = {}
         self.lease: List[int] = []
-        """The descriptor that holds the machine."""
+        """The descriptors that hold the machine."""
 
     def run(self) -> None:
         self.finish(self.take_machine() or self.build() or self.pull_image() or self.run_payload())
@@ -163,12 +94,21 @@ class Supervisor:
     def take_machine(self) -> Optional[Ending]:
         """Take the lease of this machine; the ending if another trial has it."""
         try:
-            self.lease = [take_lease(self.mark, iso(self.started.wall))]
+            self.lease = take_machine(self.mark, iso(self.started.wall))
         except LeaseHeldError as error:
             return Ending("failed", message("lease_lost", trial=error.args[0]["trial"]))
         except OSError as error:
             return Ending("failed", message("lease_unusable", reason=str(error)))
         return None
+
+    def keep_lease(self) -> None:
+        """Make the lease's file again where somebody removed it, so that others learn who has the machine."""
+        if self.lease and not any(map(is_on_path, self.lease)):
+            with contextlib.suppress(LeaseHeldError, OSError):
+                made = take_lease(self.mark, iso(self.started.wall))
+                for older in self.lease[2:]:  # the first two are those that the payload has, too
+                    os.close(older)
+                self.lease[2:] = [made]
 
     def build(self) -> Optional[Ending]:
         """Build what the trial runs, before the clock starts; the ending if that failed."""
@@ -198,6 +138,7 @@ class Supervisor:
         return None if ending.state == "succeeded" else ending
 
     def run_payload(self) -> Ending:
+        self.monitor.arrivals.start(self.started.monotonic)
         self.probes = threading.Thread(target=self.write_environment)
         self.probes.start()
         command = self.job["command"]
@@ -241,7 +182,8 @@ class Supervisor:
             requested = self.requested_ending()
             if requested:
                 return requested
-            self.monitor.run_due()
+            if self.monitor.run_due():
+                self.keep_lease()
             reap_orphans(payload.pid if payload else 0)
             silent_seconds = time.monotonic() - self.monitor.log_grew
             limit = limit_reached(self.job, self.running_seconds(), silent_seconds, self.monitor.log_size)
@@ -256,7 +198,7 @@ class Supervisor:
         if self.signals.asked_to_end or os.path.exists("cancel.json"):
             return cancelled()
         if not os.path.exists("supervisor.json"):
-            return Ending("failed", message("folder_removed"))
+            return Ending("failed", message("folder_removed") if os.access(".", os.X_OK) else message("folder_closed"))
         if os.path.exists(self.job.get("ends_with") or ""):
             return Ending("succeeded", message("first_node_ended"))
         return None
@@ -267,7 +209,7 @@ class Supervisor:
     def wait(self) -> None:
         """Wait until the monitor or the deadline is due, a signal arrives, or telemetry has output."""
         until_deadline = self.job["deadline_seconds"] - self.running_seconds()
-        seconds = min(self.monitor.tick_at - time.monotonic(), until_deadline)
+        seconds = min(self.monitor.due - time.monotonic(), until_deadline)
         for source in self.signals.wait(self.telemetry.sources, seconds):
             self.monitor.receive(source)
 
@@ -284,18 +226,22 @@ class Supervisor:
         self.telemetry.close()
         if self.probes:
             self.probes.join()
+        self.open_folder()
         self.restore_files()
+        self.monitor.end()
         for descriptor in self.lease:
             release_lease(descriptor, vacant=not left)
         with contextlib.suppress(OSError):
             os.truncate("heartbeat", 0)
+        with contextlib.suppress(OSError):
+            os.unlink(reserved("cancel.json"))
         lost, libraries = self.monitor.table.lost_rows, self.monitor.libraries
         packages = libraries.all_packages()
         if packages and self.facts:
             with contextlib.suppress(OSError):
                 write_json("environment.json", dict(self.facts, packages=packages))
         record = exit_record(ending, code, self.started, ended, left)
-        write_json(
+        write_reserved(
             "exit.json",
             dict(
                 record,
@@ -306,15 +252,22 @@ class Supervisor:
             ),
         )
 
+    def open_folder(self) -> None:
+        """Make a folder usable again whose permissions the payload took away."""
+        with contextlib.suppress(OSError):  # it is gone, or another user's
+            if not os.access(self.directory, os.R_OK | os.W_OK | os.X_OK):
+                os.chmod(self.directory, 0o700)
+
     def restore_files(self) -> None:
         """Make again what the payload removed: the engine must learn how the trial ended, and that its log is new."""
-        if not os.path.exists("supervisor.json"):
-            os.makedirs(self.directory, 0o700, exist_ok=True)
-            os.chdir(self.directory)
-            write_json("job.json", self.job)
-            write_json("supervisor.json", self.record)
-        elif self.payload and not os.path.lexists("out.log"):
-            open("out.log", "ab").close()
+        with contextlib.suppress(OSError):  # a disk without room for them may have some for ``exit.json``
+            if not os.path.exists("supervisor.json"):
+                os.makedirs(self.directory, 0o700, exist_ok=True)
+                os.chdir(self.directory)
+                write_json("job.json", self.job)
+                write_json("supervisor.json", self.record)
+            elif self.payload and not os.path.lexists("out.log"):
+                open("out.log", "ab").close()
 
     def wait_for_gpus(self) -> List[int]:
         """The trial's processes that are still on a GPU after ten seconds: a driver releases it with a delay."""
