@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Make the training data of stacks, so that none is downloaded: ``python make_data.py --help``.
+
+``text``: a tokenizer (``tokenizer/tokenizer.json``), documents (``text/data.json``, one ``{"text": …}`` a line) and the same
+documents as tokens (``tokens.bin``: 32 bit, little endian). A word of an even place is drawn with the frequency of words in a
+text (Zipf); one of an odd place follows from the word before by a fixed rule, as in dlperf's own programs, so that both
+can be learned.
+``images``: ``images/train`` and ``images/val`` with a folder of PNG files for each class, and the same images as TFRecord
+files in ``tfrecord``. Each class has a pattern of its own, each image is that pattern under noise.
+
+Equal options make equal texts and pixels; the hash of all files is printed last, and lies in ``data.sha256`` (that of images
+depends on the version of zlib, too). Standard library only, Python >= 3.6.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import struct
+import sys
+import zlib
+from array import array
+
+DOCUMENT_WORDS = 512
+SPECIAL = ("<|begin_of_text|>", "<|end_of_text|>", "<|unknown|>")
+"""The last words of the vocabulary."""
+SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowel in "aeiou"]
+CELLS = 8
+"""Cells of equal colour along each side of an image."""
+NOISE = 48
+"""Highest change of a cell's colour, of 255."""
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kind", choices=["text", "images"])
+    parser.add_argument("folder")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--vocabulary", type=int, default=128256, help="words of the tokenizer, three special ones included")
+    parser.add_argument("--words", type=int, default=2**20, help="of all documents")
+    parser.add_argument("--classes", type=int, default=10)
+    parser.add_argument("--images", type=int, default=64, help="of each class; an eighth more for validation")
+    parser.add_argument("--side", type=int, default=256, help="of an image in pixels, a multiple of 8")
+    return parser.parse_args()
+
+
+def main():
+    given = options()
+    os.makedirs(given.folder, exist_ok=True)
+    # only random(): the other methods of Random may differ between versions of Python
+    draw = random.Random(given.seed).random
+    make_text(given, draw) if given.kind == "text" else make_images(given, draw)
+    digest = tree_hash(given.folder)
+    write(os.path.join(given.folder, "data.sha256"), (digest + "\n").encode())
+    print("data %s: %s" % (given.kind, digest), flush=True)
+
+
+def word(number):
+    """A made-up word: the digits of its number as syllables."""
+    text = SYLLABLES[number % 100]
+    while number >= 100:
+        number = number // 100 - 1
+        text = SYLLABLES[number % 100] + text
+    return text
+
+
+def make_text(given, draw):
+    usable = given.vocabulary - len(SPECIAL)
+    if usable < 2:
+        sys.exit("make_data.py: --vocabulary %d: must be %d or more" % (given.vocabulary, 2 + len(SPECIAL)))
+    words = [word(number) for number in range(usable)]
+    tokens = array("I")
+    for _ in range(0, given.words, 2):
+        drawn = int(usable ** draw()) - 1
+        tokens.extend((drawn, (drawn + 1) * 7 % usable))
+    lines = (
+        json.dumps({"text": " ".join(words[token] for token in tokens[start : start + DOCUMENT_WORDS])})
+        for start in range(0, len(tokens), DOCUMENT_WORDS)
+    )
+    write(os.path.join(given.folder, "text", "data.json"), ("\n".join(lines) + "\n").encode())
+    if sys.byteorder == "big":
+        tokens.byteswap()
+    write(os.path.join(given.folder, "tokens.bin"), tokens.tobytes())
+    for name, content in tokenizer(words).items():
+        write(os.path.join(given.folder, "tokenizer", name), json.dumps(content).encode())
+
+
+def tokenizer(words):
+    """The files of a tokenizer that gives each word its number, as ``tokenizers`` reads them."""
+    special = {text: len(words) + place for place, text in enumerate(SPECIAL)}
+    begin, end, unknown = SPECIAL
+    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    return {
+        "tokenizer.json": {
+            "version": "1.0",
+            "truncation": None,
+            "padding": None,
+            "added_tokens": [dict(plain, id=number, content=text) for text, number in special.items()],
+            "normalizer": None,
+            "pre_tokenizer": {"type": "WhitespaceSplit"},
+            "post_processor": None,
+            "decoder": None,
+            "model": {
+                "type": "WordLevel",
+                "vocab": dict({text: number for number, text in enumerate(words)}, **special),
+                "unk_token": unknown,
+            },
+        },
+        "tokenizer_config.json": {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "bos_token": begin,
+            "eos_token": end,
+            "unk_token": unknown,
+            "model_max_length": 1 << 30,
+        },
+    }
+
+
+def make_images(given, draw):
+    if given.side % CELLS or given.side < CELLS:
+        sys.exit("make_data.py: --side %d: must be a multiple of %d" % (given.side, CELLS))
+    patterns = [[255 * draw() for _ in range(3 * CELLS * CELLS)] for _ in range(given.classes)]
+    for part, count in (("train", given.images), ("val", max(1, given.images // 8))):
+        records = []
+        for place in range(count):
+            for label, pattern in enumerate(patterns):
+                cells = [min(255, max(0, int(value + NOISE * (2 * draw() - 1)))) for value in pattern]
+                data = png(cells, given.side)
+                write(os.path.join(given.folder, "images", part, "class%03d" % label, "%05d.png" % place), data)
+                records.append(record(example(data, label + 1)))
+        write(os.path.join(given.folder, "tfrecord", part + "-00000-of-00001"), b"".join(records))
+
+
+def png(cells, side):
+    """A square image of CELLS × CELLS colours."""
+    width = side // CELLS
+    rows = []
+    for start in range(0, len(cells), 3 * CELLS):
+        row = b"".join(bytes(cells[at : at + 3]) * width for at in range(start, start + 3 * CELLS, 3))
+        rows += [b"\0" + row] * width
+
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    body = chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + body + chunk(b"IDAT", zlib.compress(b"".join(rows), 9)) + chunk(b"IEND", b"")
+
+
+def write(path, data):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def tree_hash(folder):
+    """SHA-256 over the paths and contents of all files below a folder but ``data.sha256``."""
+    found = hashlib.sha256()
+    paths = (os.path.relpath(os.path.join(place, name), folder) for place, _, names in os.walk(folder) for name in names)
+    for path in sorted(paths):
+        if path != "data.sha256":
+            with open(os.path.join(folder, path), "rb") as file:
+                found.update(("%s %s\n" % (path, hashlib.sha256(file.read()).hexdigest())).encode())
+    return found.hexdigest()
+
+
+if __name__ == "__main__":
+    main()
