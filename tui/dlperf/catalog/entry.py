@@ -44,6 +44,7 @@ Command = Annotated[tuple[str, ...], Field(min_length=1)]
 BuildLines = tuple[ShellLine, ...]
 """Lines of bash that run once on each node and content, before its first trial, in the folder ``{build}``."""
 FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
+PackageName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
 Seconds = Annotated[float, Field(gt=0)]
 
 

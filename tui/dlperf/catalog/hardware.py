@@ -11,6 +11,7 @@ from dlperf.catalog.entry import (
     Environment,
     Id,
     Model,
+    PackageName,
     PositiveInt,
     PreparedEntry,
 )
@@ -89,6 +90,8 @@ class Hardware(PreparedEntry):
 
     In a container the program finds it where the framework mounts it, else at the same path.
     """
+    own_packages: tuple[PackageName, ...] = ()
+    """Packages of its Python that locked requirements never replace, such as those of a vendor's image."""
     env: Environment = {}
     """For the program and, where it runs in a container, for the runtime on the node, too."""
     secret: tuple[str, ...] = ()

@@ -282,6 +282,14 @@ class Framework(PreparedEntry):
     They run in an empty folder, ``{build}`` in commands, with the recipe's files that they name, after the modules; not
     in the container. The folder is used again while lines, modules and these files are the same.
     """
+    requirements: FileName | None = None
+    """Packages with exact versions and hashes, a file as of ``files``, without what ``module`` brings.
+
+    They are installed into ``{build}/site``, which ``PYTHONPATH`` must name, before the other lines of the build.
+
+    A node without pip's index gets the wheels that ``dlperf fetch`` downloaded. Packages of the node's Python are used
+    where they have the same version, or are named in the hardware's ``own_packages``.
+    """
     env: Environment = {}
     """Variables of all its programs."""
     secret: tuple[str, ...] = ()

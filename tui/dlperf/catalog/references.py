@@ -39,7 +39,7 @@ REFERENCES: dict[type, dict[str, str]] = {
     Accelerator: {"peak_tflops": "precisions"},
     Hardware: {"accelerator": "accelerators"},
     Case: {"protocol": "protocols", "metric": "metrics", "metrics": "metrics", "precisions": "precisions"},
-    Framework: {"format": "formats"},
+    Framework: {"format": "formats", "requirements": PROGRAMS},
     Recipe: {"case": "cases", "format": "formats", "numerics": "precisions", "files": PROGRAMS},
 }
 """Field of an entry or recipe that names others, by a text, a list or the keys of a mapping → their kind."""

@@ -108,6 +108,7 @@ class BatchExecutor(SupervisedExecutor):
         for each in trials_of_job(trial):
             rendered = self._render(each, [home] * len(each.launch.nodes), PORT, kept)
             files += [item for node_files in rendered for item in node_files]
+        await self._send_wheels(client, trial.launch)
         commands = (self._scheduler.find(name), self._scheduler.submission)
         answer = await client.submit(file_name(name), *commands, files)
         return self._write_reference(trial, {"job": job_number(trial, self._job_of(answer, commands[1]))})

@@ -90,6 +90,8 @@ class DirectExecutor(SupervisedExecutor):
         hellos = await all_of(self._hello(self._client(task)) for task in tasks)
         port = reference.data["master_port"] if reference else hellos[0].port
         files = await asyncio.to_thread(self._render, trial, [hello.home for hello in hellos], str(port))
+        clients = {self._client(task) for task in tasks}
+        await all_of(self._send_wheels(client, trial.launch) for client in clients)
         self._write_reference(trial, {"master_port": port, "nodes": {}})
         supervisors = [await self._client(first).start(first.directory, files[0])]
         supervisors += await all_of(

@@ -18,10 +18,12 @@ from dlperf.executors.logs import collect_files, tail_machine
 from dlperf.executors.machines import Machines, Rounds, all_of
 from dlperf.executors.tasks import JOB, NodeTask, node_tasks
 from dlperf.executors.verdict import fail_silent, first_failure, trial_observation
+from dlperf.executors.wheels import fetched_wheels
 from dlperf.messages import Message, message
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import NodeFile, NodeReport, Problem
 from dlperf.nodes.transport import Machine, Transport, transport_to
+from dlperf.plan import Launch
 from dlperf.plan.hiding import revealed
 from dlperf.render.trial import Runtime, render_trial
 from dlperf.runs.archive import TrialFiles, keep_sent
@@ -94,6 +96,12 @@ class SupervisedExecutor:
             ]
             for task, files in _files_of(sent, homes, port, programs)
         ]
+
+    async def _send_wheels(self, client: NodeClient, launch: Launch) -> None:
+        """Send the fetched wheels of locked requirements, once to a machine."""
+        if launch.requirements:
+            wheels = await asyncio.to_thread(fetched_wheels, launch.requirements, self._workspace_catalog)
+            await client.send_wheels(wheels)
 
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
         await self._observing.run(self._by_machine(trials))

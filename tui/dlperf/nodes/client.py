@@ -9,7 +9,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from dlperf.errors import DlperfError, RefusedError, UnreachableError
 from dlperf.messages import Message
@@ -177,6 +179,28 @@ class NodeClient:
         fields: dict[str, Any] = {"archived": dict(archived), "discarded": list(discarded)}
         return await self._ask("remove", Removal, directory=directory, **fields)
 
+    async def send_wheels(self, wheels: Mapping[str, Path]) -> None:
+        """Send the wheels that the machine does not have, in parts.
+
+        Args:
+            wheels: path below ``~/.dlperf``, whose folder is named by the SHA-256, → file here.
+        """
+        paths = list(wheels)
+        held = await self._ask("holds", list[bool], paths=paths)
+        with self._bad_answers():
+            absent = [path for path, here in zip(paths, _checked_count(held, paths), strict=True) if not here]
+        for path in absent:
+            await self._send_wheel(path, wheels[path])
+
+    async def _send_wheel(self, path: str, file: Path) -> None:
+        upload, offset = uuid4().hex, 0
+        part = await asyncio.to_thread(read_part, file, offset)
+        while part:
+            following = await asyncio.to_thread(read_part, file, offset + len(part))
+            fields = {"path": path, "upload": upload, "offset": offset, "last": not following}
+            await self._request("store", dict, part, **fields)
+            offset, part = offset + len(part), following
+
     async def close(self) -> None:
         channel, self._channel = self._channel, None
         if channel is not None:
@@ -267,6 +291,13 @@ class NodeClient:
         self._failure = error
         self.unreachable_since = self.unreachable_since or datetime.now(UTC).isoformat(timespec="milliseconds")
         return error
+
+
+def read_part(file: Path, offset: int) -> bytes:
+    """Return the next bytes of a file to send in one request; none at its end."""
+    with file.open("rb") as stream:
+        stream.seek(offset)
+        return stream.read(RAW_BYTES)
 
 
 def _checked_count(answers: Sequence[Item], asked: Sequence[object]) -> Sequence[Item]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
@@ -13,6 +14,10 @@ from dlperf.plan.subject import Subject
 
 if TYPE_CHECKING:
     from dlperf.catalog.entry import Option
+    from dlperf.catalog.model import Framework
+
+INSTALLER = "locked.py"
+"""The program that installs locked requirements on a node."""
 
 
 class UnresolvedError(Exception):
@@ -47,12 +52,13 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         command=recipe.command,
         launcher_options=recipe.launcher_options,
         env=dict(subject.framework.env) | recipe.env,
-        files=recipe.files,
+        files=recipe.files + requirement_files(subject.framework),
         setup=recipe.setup,
         workdir=recipe.workdir,
         node_preparation=hardware.preparation,
         program_preparation=subject.framework.preparation,
-        build=subject.framework.build + subject.case.build,
+        build=_installation(subject) + subject.framework.build + subject.case.build,
+        requirements=subject.framework.requirements or "",
         slurm=_slurm(subject),
         deadline_seconds=recipe.deadline_seconds,
         stall_seconds=recipe.stall_seconds,
@@ -72,6 +78,25 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         return launch
     planned = _planned_container(container, subject, used)
     return replace(launch, container=planned, runtime_env=tuple(subject.hardware.env))
+
+
+def requirement_files(framework: Framework) -> tuple[str, ...]:
+    """The files that install a framework's locked requirements."""
+    return (framework.requirements, INSTALLER) if framework.requirements else ()
+
+
+def locked_command(subject: Subject, action: str, *words: str) -> tuple[str, ...]:
+    """Return a command on the framework's locked requirements, see ``workloads/stacks/locked.py``."""
+    own = subject.hardware.own_packages
+    keep = ("--keep", ",".join(own)) if own else ()
+    return (INSTALLER, action, str(subject.framework.requirements), *words, *keep)
+
+
+def _installation(subject: Subject) -> tuple[str, ...]:
+    if not subject.framework.requirements:
+        return ()
+    python = (*subject.recipe.interpreter, "python3")[0]
+    return (shlex.join((python, *locked_command(subject, "install", "site"))),)
 
 
 def _with_variants(launch: Launch, subject: Subject, last: tuple[str, ...]) -> Launch:

@@ -85,6 +85,8 @@ class Launch:
     """Names of variables and options whose values are secrets, besides those that look so."""
     module: str = ""
     """The framework's module of Python, which must be there."""
+    requirements: str = ""
+    """The one of ``files`` that names packages with hashes, whose wheels are sent first."""
 
     @property
     def queued(self) -> bool:

@@ -47,6 +47,7 @@ from .scope import pids_of
 from .trial.endings import sweep_after_dead_supervisor
 from .trial.removal import remove_trial
 from .trial.run import supervise
+from .wheels import holds, store
 
 READ_LIMIT = 4 * 1024 * 1024
 
@@ -289,6 +290,6 @@ OPERATIONS = {
     operation.__name__: operation
     for operation in (
         *(hello, start, observe, wait, read, cancel, check, logins),
-        *(command, submit, job, remove),
+        *(command, submit, job, remove, holds, store),
     )
 }

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Make the training data of stacks, so that none is downloaded: ``python make_data.py --help``.
 
-``text``: a tokenizer (``tokenizer/tokenizer.json``), documents (``text/data.json``, one ``{"text": …}`` a line) and the same
-documents as tokens (``tokens.bin``: 32 bit, little endian). A word of an even place is drawn with the frequency of words in a
-text (Zipf); one of an odd place follows from the word before by a fixed rule, as in dlperf's own programs, so that both
-can be learned.
-``images``: ``images/train`` and ``images/val`` with a folder of PNG files for each class, and the same images as TFRecord
-files in ``tfrecord``. Each class has a pattern of its own, each image is that pattern under noise.
+``text``: a tokenizer (``tokenizer/tokenizer.json``), documents (``text/data.json``, one ``{"text": …}`` a line) and the
+same documents as tokens (``tokens.bin``: 32 bit, little endian). A word of an even place is drawn with the frequency of
+words in a text (Zipf); one of an odd place follows from the word before by a fixed rule, as in dlperf's own programs,
+so that both can be learned.
+``images``: ``images/train`` and ``images/val`` with a folder of PNG files for each class, and the same images as
+TFRecord files in ``tfrecord``. Each class has a pattern of its own, each image is that pattern under noise.
 
-Equal options make equal texts and pixels; the hash of all files is printed last, and lies in ``data.sha256`` (that of images
-depends on the version of zlib, too). Standard library only, Python >= 3.6.
+Equal options make equal texts and pixels; the hash of all files is printed last and lies in ``data.sha256`` (that of
+images depends on the version of zlib, too). Standard library only, Python >= 3.8; in the same folder, tfrecords.py.
 """
 
 import argparse
@@ -22,6 +22,8 @@ import sys
 import zlib
 from array import array
 
+from tfrecords import image_record
+
 DOCUMENT_WORDS = 512
 SPECIAL = ("<|begin_of_text|>", "<|end_of_text|>", "<|unknown|>")
 """The last words of the vocabulary."""
@@ -30,6 +32,7 @@ CELLS = 8
 """Cells of equal colour along each side of an image."""
 NOISE = 48
 """Highest change of a cell's colour, of 255."""
+HASH = "data.sha256"
 
 
 def options():
@@ -37,7 +40,7 @@ def options():
     parser.add_argument("kind", choices=["text", "images"])
     parser.add_argument("folder")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--vocabulary", type=int, default=128256, help="words of the tokenizer, three special ones included")
+    parser.add_argument("--vocabulary", type=int, default=128256, help="words of the tokenizer, with 3 special ones")
     parser.add_argument("--words", type=int, default=2**20, help="of all documents")
     parser.add_argument("--classes", type=int, default=10)
     parser.add_argument("--images", type=int, default=64, help="of each class; an eighth more for validation")
@@ -47,13 +50,15 @@ def options():
 
 def main():
     given = options()
-    os.makedirs(given.folder, exist_ok=True)
     # only random(): the other methods of Random may differ between versions of Python
     draw = random.Random(given.seed).random
-    make_text(given, draw) if given.kind == "text" else make_images(given, draw)
+    if given.kind == "text":
+        make_text(given, draw)
+    else:
+        make_images(given, draw)
     digest = tree_hash(given.folder)
-    write(os.path.join(given.folder, "data.sha256"), (digest + "\n").encode())
-    print("data %s: %s" % (given.kind, digest), flush=True)
+    write(os.path.join(given.folder, HASH), (digest + "\n").encode())
+    print(f"data {given.kind} {digest}", flush=True)
 
 
 def word(number):
@@ -68,17 +73,15 @@ def word(number):
 def make_text(given, draw):
     usable = given.vocabulary - len(SPECIAL)
     if usable < 2:
-        sys.exit("make_data.py: --vocabulary %d: must be %d or more" % (given.vocabulary, 2 + len(SPECIAL)))
+        sys.exit(f"make_data.py: --vocabulary {given.vocabulary}: must be {2 + len(SPECIAL)} or more")
     words = [word(number) for number in range(usable)]
     tokens = array("I")
     for _ in range(0, given.words, 2):
         drawn = int(usable ** draw()) - 1
         tokens.extend((drawn, (drawn + 1) * 7 % usable))
-    lines = (
-        json.dumps({"text": " ".join(words[token] for token in tokens[start : start + DOCUMENT_WORDS])})
-        for start in range(0, len(tokens), DOCUMENT_WORDS)
-    )
-    write(os.path.join(given.folder, "text", "data.json"), ("\n".join(lines) + "\n").encode())
+    documents = (tokens[start : start + DOCUMENT_WORDS] for start in range(0, len(tokens), DOCUMENT_WORDS))
+    lines = (json.dumps({"text": " ".join(words[token] for token in each)}) + "\n" for each in documents)
+    write(os.path.join(given.folder, "text", "data.json"), "".join(lines).encode())
     if sys.byteorder == "big":
         tokens.byteswap()
     write(os.path.join(given.folder, "tokens.bin"), tokens.tobytes())
@@ -87,25 +90,17 @@ def make_text(given, draw):
 
 
 def tokenizer(words):
-    """The files of a tokenizer that gives each word its number, as ``tokenizers`` reads them."""
+    """The files of a tokenizer that gives each word its number, as the package tokenizers reads them."""
     special = {text: len(words) + place for place, text in enumerate(SPECIAL)}
     begin, end, unknown = SPECIAL
     plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    vocabulary = {text: number for number, text in enumerate(words)}
     return {
         "tokenizer.json": {
             "version": "1.0",
-            "truncation": None,
-            "padding": None,
             "added_tokens": [dict(plain, id=number, content=text) for text, number in special.items()],
-            "normalizer": None,
             "pre_tokenizer": {"type": "WhitespaceSplit"},
-            "post_processor": None,
-            "decoder": None,
-            "model": {
-                "type": "WordLevel",
-                "vocab": dict({text: number for number, text in enumerate(words)}, **special),
-                "unk_token": unknown,
-            },
+            "model": {"type": "WordLevel", "vocab": dict(vocabulary, **special), "unk_token": unknown},
         },
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
@@ -119,7 +114,7 @@ def tokenizer(words):
 
 def make_images(given, draw):
     if given.side % CELLS or given.side < CELLS:
-        sys.exit("make_data.py: --side %d: must be a multiple of %d" % (given.side, CELLS))
+        sys.exit(f"make_data.py: --side {given.side}: must be a multiple of {CELLS}")
     patterns = [[255 * draw() for _ in range(3 * CELLS * CELLS)] for _ in range(given.classes)]
     for part, count in (("train", given.images), ("val", max(1, given.images // 8))):
         records = []
@@ -127,8 +122,8 @@ def make_images(given, draw):
             for label, pattern in enumerate(patterns):
                 cells = [min(255, max(0, int(value + NOISE * (2 * draw() - 1)))) for value in pattern]
                 data = png(cells, given.side)
-                write(os.path.join(given.folder, "images", part, "class%03d" % label, "%05d.png" % place), data)
-                records.append(record(example(data, label + 1)))
+                write(os.path.join(given.folder, "images", part, f"class{label:03d}", f"{place:05d}.png"), data)
+                records.append(image_record(data, label + 1))
         write(os.path.join(given.folder, "tfrecord", part + "-00000-of-00001"), b"".join(records))
 
 
@@ -139,28 +134,29 @@ def png(cells, side):
     for start in range(0, len(cells), 3 * CELLS):
         row = b"".join(bytes(cells[at : at + 3]) * width for at in range(start, start + 3 * CELLS, 3))
         rows += [b"\0" + row] * width
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+    pixels = chunk(b"IDAT", zlib.compress(b"".join(rows), 9))
+    return b"\x89PNG\r\n\x1a\n" + header + pixels + chunk(b"IEND", b"")
 
-    def chunk(name, data):
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
-    body = chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + body + chunk(b"IDAT", zlib.compress(b"".join(rows), 9)) + chunk(b"IEND", b"")
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
 def write(path, data):
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
         file.write(data)
 
 
 def tree_hash(folder):
-    """SHA-256 over the paths and contents of all files below a folder but ``data.sha256``."""
+    """SHA-256 over the paths and contents of all files below a folder."""
     found = hashlib.sha256()
-    paths = (os.path.relpath(os.path.join(place, name), folder) for place, _, names in os.walk(folder) for name in names)
+    paths = [os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name != HASH]
     for path in sorted(paths):
-        if path != "data.sha256":
-            with open(os.path.join(folder, path), "rb") as file:
-                found.update(("%s %s\n" % (path, hashlib.sha256(file.read()).hexdigest())).encode())
+        with open(path, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        found.update(f"{os.path.relpath(path, folder)} {digest}\n".encode())
     return found.hexdigest()
 
 

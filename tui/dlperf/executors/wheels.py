@@ -1,0 +1,88 @@
+"""Wheels on this machine, by content: ``dlperf fetch`` downloads them, trials send them to nodes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import file_digest
+from pathlib import Path
+
+from dlperf.catalog.load import read_programs
+from dlperf.errors import RequestError
+
+CACHE_VARIABLE = "DLPERF_WHEELS"
+_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)==([^\s;\\]+)")
+_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+
+
+@dataclass(frozen=True)
+class Locked:
+    """One line of a lock."""
+
+    name: str
+    """As PEP 503 compares names."""
+    version: str
+    hashes: tuple[str, ...]
+    """SHA-256 of each of its files, of all platforms."""
+    line: str
+
+    def __str__(self) -> str:
+        return f"{self.name}=={self.version}"
+
+
+def cache_folder() -> Path:
+    """Return where wheels lie: ``$DLPERF_WHEELS``, else the user's cache."""
+    given = os.environ.get(CACHE_VARIABLE)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(given) if given else cache / "dlperf" / "wheels"
+
+
+def locked_requirements(name: str, workspace_catalog: Path | None = None) -> tuple[Locked, ...]:
+    """Read a lock.
+
+    Raises:
+        RequestError: it is missing, or a line has no exact version or no hash.
+    """
+    text = read_programs((name,), workspace_catalog)[name].decode("utf-8", "replace")
+    return tuple(_parsed(name, text))
+
+
+def _parsed(name: str, text: str) -> Iterator[Locked]:
+    for line in re.sub(r"\\\n", " ", text).splitlines():
+        line = line.strip()
+        if not line or line.startswith(("#", "--")):
+            continue
+        match, hashes = _REQUIREMENT.match(line), tuple(_HASH.findall(line))
+        if not match or not hashes:
+            raise RequestError(
+                f"{name}: {line[:60]!r} has no exact version with hashes: make it by `uv pip compile --generate-hashes`"
+            )
+        yield Locked(normal_name(match[1]), match[2], hashes, " ".join(line.split()))
+
+
+def normal_name(name: str) -> str:
+    """Return a package's name as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def fetched_wheels(name: str, workspace_catalog: Path | None = None) -> dict[str, Path]:
+    """Return the wheels of a lock that were fetched: path on a node below ``~/.dlperf`` → file."""
+    folder = cache_folder()
+    wanted = (digest for item in locked_requirements(name, workspace_catalog) for digest in item.hashes)
+    return {f"wheels/{digest}/{file.name}": file for digest in wanted for file in folder.glob(f"{digest}/*.whl")}
+
+
+def keep_wheels(files: Sequence[Path]) -> int:
+    """Move downloaded wheels into the cache and return the bytes of those that are new."""
+    added = 0
+    for file in files:
+        with file.open("rb") as stream:
+            digest = file_digest(stream, "sha256").hexdigest()
+        target = cache_folder() / digest / file.name
+        if not target.exists():
+            added += file.stat().st_size
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.replace(target)
+    return added

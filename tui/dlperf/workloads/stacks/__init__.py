@@ -1,0 +1,1 @@
+"""Programs that start released training stacks, their data, and their locked requirements."""

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Locked requirements of a training stack on a node: ``python locked.py --help``.
+
+``describe`` prints what decides which wheels fit, as JSON. ``check`` exits with 1 and the reason where something is
+missing. ``install`` installs into a folder what the running Python lacks: from the wheels that dlperf sent to this node
+(``~/.dlperf/wheels``, by content) or, where they are not all there, from pip's index; pip checks every hash.
+
+A package that this Python has in the locked version is kept, as is one of ``--keep`` in any version. Standard library
+and pip only, Python >= 3.8.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import sysconfig
+
+STORE = os.path.expanduser("~/.dlperf/wheels")
+MARK = "dlperf-python: "
+"""Begins the line of ``describe``."""
+INDEX_SECONDS = 5
+"""How long ``check`` waits for pip's index."""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("action", choices=["describe", "check", "install"])
+    parser.add_argument("lock", nargs="?", help="requirements file with exact versions and hashes")
+    parser.add_argument("target", nargs="?", help="folder to install into")
+    parser.add_argument("--keep", default="", help="packages of this Python that are kept in any version, by commas")
+    given = parser.parse_args()
+    if given.action == "describe":
+        print(MARK + json.dumps(describe()))
+        return
+    with open(given.lock, encoding="utf-8") as file:
+        locked = parse(file.read())
+    wanted = lacking(locked, given.keep.split(","))
+    absent = [item for item in wanted if not wheels_of(item)]
+    if given.action == "check":
+        check(locked, wanted, absent)
+    else:
+        install(locked, wanted, absent, given.target)
+
+
+def describe():
+    """Python, platform and packages of this node."""
+    return {
+        "python": platform.python_version(),
+        "implementation": sys.implementation.name,
+        "platform": sysconfig.get_platform(),
+        "glibc": platform.libc_ver()[1],
+        "packages": installed(),
+    }
+
+
+def installed():
+    """Name → version of the packages that this Python finds; the first one found counts, as for an import."""
+    found = {}
+    for item in importlib.metadata.distributions():
+        name = item.metadata["Name"]
+        if name:
+            found.setdefault(normal(name), item.version)
+    return found
+
+
+def normal(name):
+    """A package's name as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def parse(text):
+    """Return the requirements of a lock: name, version, hashes and their lines; comments and options are left out."""
+    found = []
+    for line in re.sub(r"\\\n", " ", text).splitlines():
+        match = re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)", line)
+        if match:
+            hashes = re.findall(r"--hash=sha256:([0-9a-f]{64})", line)
+            found.append({"name": normal(match[1]), "version": match[2], "hashes": hashes, "line": line.strip()})
+        elif line.strip() and not line.lstrip().startswith(("#", "--")):
+            sys.exit("locked.py: not an exact version: " + line.strip())
+    return found
+
+
+def lacking(locked, keep):
+    """Return what has to be installed."""
+    here, keep = installed(), {normal(name) for name in keep if name}
+    return [
+        item for item in locked if here.get(item["name"]) != item["version"] and item["name"] not in keep & set(here)
+    ]
+
+
+def wheels_of(item):
+    """Return the folders of the store that hold a wheel of a requirement, of whatever platform."""
+    return [folder for folder in (os.path.join(STORE, digest) for digest in item["hashes"]) if os.path.isdir(folder)]
+
+
+def check(locked, wanted, absent):
+    if absent and not index_answers(absent[0]):
+        names = ", ".join(f"{item['name']}=={item['version']}" for item in absent[:5]) + ", ..." * (len(absent) > 5)
+        what = f"{len(absent)} of {len(locked)} packages are neither here nor fetched, and pip reaches no index"
+        sys.exit(f"{what}: {names}")
+    sent = len(wanted) - len(absent)
+    print(f"{len(locked)} packages: {len(locked) - len(wanted)} here, {sent} fetched, {len(absent)} of pip's index")
+
+
+def index_answers(item):
+    words = (
+        "install",
+        "--dry-run",
+        "--no-deps",
+        "--ignore-installed",
+        "--retries",
+        "0",
+        "--timeout",
+        str(INDEX_SECONDS),
+    )
+    command = pip(*words, f"{item['name']}=={item['version']}")
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).returncode == 0
+
+
+def install(locked, wanted, absent, target):
+    os.makedirs(target, exist_ok=True)
+    if wanted:
+        with open("wanted.txt", "w", encoding="utf-8") as file:
+            file.write("\n".join(item["line"] for item in wanted) + "\n")
+        sources = [word for item in wanted for folder in wheels_of(item) for word in ("--find-links", folder)]
+        sources += [] if absent else ["--no-index"]
+        words = ("install", "--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", target)
+        if subprocess.run(pip(*words, *sources, "-r", "wanted.txt"), check=False).returncode:
+            sys.exit(f"locked.py: pip could not install {len(wanted)} of {len(locked)} packages")
+    here = installed()
+    for item in locked:
+        kept = item not in wanted
+        origin = "of this Python" if kept else "of pip's index" if item in absent else "fetched"
+        print(f"locked {item['name']}=={here[item['name']] if kept else item['version']} {origin}")
+    sys.stdout.flush()
+
+
+def pip(*words):
+    return [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", *words]
+
+
+if __name__ == "__main__":
+    main()
