@@ -6,9 +6,11 @@ import asyncio
 import itertools
 import os
 import platform
+import shlex
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +24,7 @@ from dlperf.executors.machines import all_of
 from dlperf.executors.verdict import first_failure
 from dlperf.messages import message
 from dlperf.plan import Launch, Plan, PlannedConfiguration, TrialKey
+from dlperf.plan.launch import INSTALLER
 from dlperf.results.trial import measure_trial
 from dlperf.runs.archive import TrialFiles, seal
 from dlperf.runs.journal import campaign_status
@@ -51,14 +54,14 @@ class Start:
 def starts_of(plan: Plan) -> dict[str, list[Start]]:
     """Return hardware → a start for every launcher, interpreter, environment, container and module, the largest.
 
-    Only of frameworks that were asked for: no machine has all of the catalogue's. What is built first is left out.
+    Only of frameworks that were asked for: no machine has all of the catalogue's. Of what is built first, only whether
+    its locked requirements are there is tried.
     """
     largest: dict[tuple[str, tuple[object, ...]], Start] = {}
     chosen = plan.configurations if plan.selection.frameworks else ()
-    for item in sorted(
-        (item for item in chosen if not item.launch.build), key=lambda item: (len(item.launch.nodes), item.launch.gpus)
-    ):
-        start = start_of(item)
+    tried = [item for item in chosen if not item.launch.build or item.launch.requirements]
+    for item in sorted(tried, key=lambda item: (len(item.launch.nodes), item.launch.gpus)):
+        start = requirements_start(item) if item.launch.requirements else start_of(item)
         launch = start.planned.launch
         words = (launch.launcher, launch.launcher_options, launch.interpreter, launch.command)
         prepared = (launch.node_preparation, launch.program_preparation)
@@ -86,26 +89,65 @@ def start_of(planned: PlannedConfiguration) -> Start:
     return Start(replace(planned, launch=launch, format="dlperf"), found)
 
 
+def requirements_start(planned: PlannedConfiguration) -> Start:
+    """Return the start that looks for the packages of a lock."""
+    return Start(
+        replace(planned, launch=locked_launch(planned.launch, "check"), format="dlperf"), planned.launch.requirements
+    )
+
+
+def locked_launch(launch: Launch, action: str) -> Launch:
+    """Return a launch that runs ``locked.py`` instead of the program, where that is built or would be."""
+    install = next(shlex.split(line) for line in launch.build if INSTALLER in line)
+    options = install[install.index("--keep") :] if "--keep" in install else []
+    python = launch.interpreter[:1] or ("python3",)
+    program = (f"{{files}}/{INSTALLER}", action, f"{{files}}/{launch.requirements}", *options)
+    return replace(
+        launch,
+        launcher="plain",
+        launcher_options=(),
+        interpreter=python,
+        command=program,
+        env={},
+        setup=(),
+        build=(),
+        deadline_seconds=START_SECONDS,
+        stall_seconds=START_SECONDS,
+    )
+
+
 async def start_items(executor: Executor, starts: Sequence[Start]) -> list[CheckItem]:
     """Start each, one after the other, and return an item for each."""
     return [await _start_item(executor, start) for start in starts]
 
 
-async def _start_item(executor: Executor, start: Start) -> CheckItem:
-    launch, name = start.planned.launch, f"check.{platform.node()}-{os.getpid()}-{next(_numbers)}"
-    parameters = {"launcher": launch.launcher, "found": start.found}
+@asynccontextmanager
+async def short_trial(executor: Executor, launch: Launch) -> AsyncIterator[tuple[Trial, Observation]]:
+    """Run a launch outside of any campaign; its files are here as long as the context.
+
+    Raises:
+        DlperfError: it cannot be started, or its machine does not answer.
+    """
+    name = f"check.{platform.node()}-{os.getpid()}-{next(_numbers)}"
     with TemporaryDirectory(prefix="dlperf-check-") as folder:
         trial = Trial(name, launch, TrialPaths(Path(folder) / "runs" / "check" / "start" / "1"))
-        try:
-            await executor.submit(trial)
-            ended = await _ended(executor, trial)
-            await executor.collect(trial)
-            await asyncio.to_thread(seal, trial.paths)
-            await clean([trial], discarded=("*",))
-        except DlperfError as error:
-            cause = error.message
-            return CheckItem(launch.nodes[0].name, "start", False, message("does_not_start", **parameters, cause=cause))
-        return await asyncio.to_thread(_item, start, trial, ended, parameters)
+        await executor.submit(trial)
+        ended = await _ended(executor, trial)
+        await executor.collect(trial)
+        await asyncio.to_thread(seal, trial.paths)
+        await clean([trial], discarded=("*",))
+        yield trial, ended
+
+
+async def _start_item(executor: Executor, start: Start) -> CheckItem:
+    launch = start.planned.launch
+    parameters = {"launcher": launch.launcher, "found": start.found}
+    try:
+        async with short_trial(executor, launch) as (trial, ended):
+            return await asyncio.to_thread(_item, start, trial, ended, parameters)
+    except DlperfError as error:
+        cause = error.message
+        return CheckItem(launch.nodes[0].name, "start", False, message("does_not_start", **parameters, cause=cause))
 
 
 async def _ended(executor: Executor, trial: Trial) -> Observation:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from dlperf.catalog.entry import Option
     from dlperf.catalog.model import Framework
 
+ACCUMULATION = "gradient_accumulation"
+"""Axis of the batches whose gradients are added up for one step."""
 INSTALLER = "locked.py"
 """The program that installs locked requirements on a node."""
 
@@ -130,9 +132,10 @@ def _filler(subject: Subject, values: Mapping[str, str], used: set[str]) -> Call
 
 def _values(subject: Subject, container: Container | None) -> dict[str, str]:
     axes, protocol = subject.configuration, subject.protocol
+    batches = dict(axes.axes).get(ACCUMULATION, 1)
     values = {
         "batch_size": axes.batch_size,
-        "global_batch_size": axes.batch_size * axes.gpus_total,
+        "global_batch_size": axes.batch_size * axes.gpus_total * (batches if isinstance(batches, int) else 1),
         "node_batch_size": axes.batch_size * axes.gpus,
         "precision": axes.precision,
         "gpus": axes.gpus,

@@ -24,6 +24,8 @@ PAYLOAD = "payload.sh"
 """The script that ``launch.sh`` starts inside a container."""
 BUILD = "build.sh"
 """The script that the supervisor runs with ``bash`` before the trial starts; its output is ``ranks/build.log``."""
+FACTS = "facts"
+"""File in a build's folder: packages with versions, hashes of data."""
 _KEY_DIGITS = 16
 _FIND_MODULES = """\
 for init in /etc/profile.d/*lmod*.sh /etc/profile.d/*modules*.sh "${MODULESHOME:-}/init/bash"; do
@@ -138,20 +140,22 @@ def build_script(build: Build, trial_folder: str, comment: str) -> bytes:
     """Return the script, which does nothing where the folder is complete.
 
     A build that was cut off starts again, and of two at once the second waits: nodes may share their home folder. Where
-    a line fails, ``build.failed`` gets the command.
+    a line fails, ``build.failed`` gets the command. What the lines wrote into ``facts`` is printed for every trial.
     """
     folder = shlex.quote(build.folder(trial_folder))
     parent = shlex.quote(str(PurePosixPath(build.folder(trial_folder)).parent))
+    facts = f"if [ -e {folder}/{FACTS} ]; then cat {folder}/{FACTS}; fi"
     lines = [
         *("#!/bin/bash", f"# build for {comment}", "set -eu"),
         *(f"mkdir -p {parent}", f"exec 9>{folder}.lock", "flock 9"),
-        f"if [ -e {folder}.done ]; then echo used again: {folder}; exit; fi",
+        f"if [ -e {folder}.done ]; then echo used again: {folder}; {facts}; exit; fi",
         *(f"rm -rf {folder}", f"mkdir {folder}", f"cd {folder}"),
         *(f"cp -- {shlex.quote(f'{trial_folder}/files/{name}')} ." for name in build.inputs),
         *build.prepared,
         f"dlperf_failed={shlex.quote(f'{trial_folder}/build.failed')}",
         """trap 'code=$?; [ $code = 0 ] || printf %s "$BASH_COMMAND" >"$dlperf_failed"' EXIT""",
         *build.lines,
+        facts,
         f"touch {folder}.done",
     ]
     return ("\n".join(lines) + "\n").encode()

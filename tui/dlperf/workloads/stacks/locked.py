@@ -133,11 +133,11 @@ def install(locked, wanted, absent, target):
         if subprocess.run(pip(*words, *sources, "-r", "wanted.txt"), check=False).returncode:
             sys.exit(f"locked.py: pip could not install {len(wanted)} of {len(locked)} packages")
     here = installed()
-    for item in locked:
-        kept = item not in wanted
-        origin = "of this Python" if kept else "of pip's index" if item in absent else "fetched"
-        print(f"locked {item['name']}=={here[item['name']] if kept else item['version']} {origin}")
-    sys.stdout.flush()
+    with open("facts", "a", encoding="utf-8") as facts:
+        for item in locked:
+            kept = item not in wanted
+            origin = "of this Python" if kept else "of pip's index" if item in absent else "fetched"
+            facts.write(f"package {item['name']}=={here[item['name']] if kept else item['version']} {origin}\n")
 
 
 def pip(*words):

@@ -9,7 +9,8 @@ so that both can be learned.
 TFRecord files in ``tfrecord``. Each class has a pattern of its own, each image is that pattern under noise.
 
 Equal options make equal texts and pixels; the hash of all files is printed last and lies in ``data.sha256`` (that of
-images depends on the version of zlib, too). Standard library only, Python >= 3.8; in the same folder, tfrecords.py.
+images depends on the version of zlib, too) and, as a fact of a build, in ``facts``. Standard library only, Python >= 3.8;
+for images in the same folder tfrecords.py.
 """
 
 import argparse
@@ -21,8 +22,6 @@ import struct
 import sys
 import zlib
 from array import array
-
-from tfrecords import image_record
 
 DOCUMENT_WORDS = 512
 SPECIAL = ("<|begin_of_text|>", "<|end_of_text|>", "<|unknown|>")
@@ -58,6 +57,8 @@ def main():
         make_images(given, draw)
     digest = tree_hash(given.folder)
     write(os.path.join(given.folder, HASH), (digest + "\n").encode())
+    with open("facts", "a", encoding="utf-8") as facts:
+        facts.write(f"data {given.kind} {digest}\n")
     print(f"data {given.kind} {digest}", flush=True)
 
 
@@ -113,6 +114,8 @@ def tokenizer(words):
 
 
 def make_images(given, draw):
+    from tfrecords import image_record
+
     if given.side % CELLS or given.side < CELLS:
         sys.exit(f"make_data.py: --side {given.side}: must be a multiple of {CELLS}")
     patterns = [[255 * draw() for _ in range(3 * CELLS * CELLS)] for _ in range(given.classes)]

@@ -1,0 +1,209 @@
+"""Download the wheels of locked requirements for the Python and platform of nodes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from packaging.tags import compatible_tags, cpython_tags
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from pydantic import TypeAdapter, ValidationError
+
+from dlperf.campaign.dependencies import OpenExecutor
+from dlperf.campaign.readiness import locked_launch, short_trial
+from dlperf.errors import DlperfError, RequestError
+from dlperf.executors.wheels import Locked, cache_folder, keep_wheels, locked_requirements, normal_name
+from dlperf.plan import Launch, Plan
+from dlperf.runs.archive import TrialFiles
+from dlperf.runs.records import State
+
+MARK = b"dlperf-python: "
+"""Begins the line in which ``locked.py describe`` prints what it found."""
+_OLDEST_GLIBC = 5
+"""Minor version below which no wheel is built."""
+_LEGACY = {5: ("manylinux1",), 12: ("manylinux2010",), 17: ("manylinux2014",)}
+"""Minor version of glibc → the older name of the platform."""
+
+
+@dataclass(frozen=True)
+class NodePython:
+    """What decides which wheels fit a node."""
+
+    python: str
+    """Such as 3.12.3."""
+    platform: str
+    """Such as linux-x86_64."""
+    glibc: str
+    """Such as 2.39; empty where the node has another C library."""
+    packages: dict[str, str]
+    """Name → version of what its Python has."""
+    implementation: str = "cpython"
+
+    @property
+    def release(self) -> tuple[int, int]:
+        major, minor, *_ = map(int, self.python.split("."))
+        return major, minor
+
+    @property
+    def platforms(self) -> list[str]:
+        """Platform tags, the newest first.
+
+        Raises:
+            RequestError: it is no Linux with glibc, for which wheels are built.
+        """
+        system, _, machine = self.platform.partition("-")
+        if system != "linux" or not self.glibc.startswith("2."):
+            raise RequestError(
+                f"wheels are fetched for Linux with glibc 2, and the node has {self.platform} {self.glibc}"
+            )
+        tags = []
+        for minor in range(int(self.glibc.split(".")[1]), _OLDEST_GLIBC - 1, -1):
+            tags += [f"manylinux_2_{minor}_{machine}", *(f"{name}_{machine}" for name in _LEGACY.get(minor, ()))]
+        return [*tags, f"linux_{machine}"]
+
+    def fits(self, wheel: Path) -> bool:
+        """Whether the node can install a wheel."""
+        interpreter = f"cp{self.release[0]}{self.release[1]}"
+        known = {*cpython_tags(self.release, platforms=self.platforms)}
+        known.update(compatible_tags(self.release, interpreter, self.platforms))
+        try:
+            return not known.isdisjoint(parse_wheel_filename(wheel.name)[3])
+        except InvalidWheelFilename:
+            return False
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The locked requirements of a framework on some machines."""
+
+    framework: str
+    hardware: str
+    launch: Launch
+    own_packages: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What was done for one of them."""
+
+    framework: str
+    hardware: str
+    python: str
+    packages: int
+    """Of the lock."""
+    of_node: int
+    """That the node's Python has and keeps."""
+    cached: int
+    """Whose wheels were here before."""
+    downloaded: int
+    bytes: int
+
+
+def wanted_of(plan: Plan, own_packages: dict[str, tuple[str, ...]]) -> list[Wanted]:
+    """Return each framework with locked requirements, once for each hardware."""
+    found = {}
+    for item in plan.configurations:
+        point = item.configuration
+        if item.launch.requirements:
+            own = own_packages.get(point.hardware, ())
+            found.setdefault(
+                (point.framework, point.hardware), Wanted(point.framework, point.hardware, item.launch, own)
+            )
+    return list(found.values())
+
+
+async def python_of(wanted: Wanted, open_executor: OpenExecutor) -> NodePython:
+    """Ask the first node where the framework would be built.
+
+    Raises:
+        DlperfError: it does not answer, or its Python does not start.
+    """
+    executor = open_executor(wanted.launch.executor)
+    try:
+        async with short_trial(executor, locked_launch(wanted.launch, "describe")) as (trial, ended):
+            files = TrialFiles(trial.paths)
+            text = b"".join(files.read(node.log) for node in files.nodes() if files.has(node.log))
+    finally:
+        await executor.close()
+    if ended.state is not State.SUCCEEDED or MARK not in text:
+        last = text.decode(errors="replace").strip().splitlines()[-1:] or ["no output"]
+        raise DlperfError(
+            f"{wanted.hardware}: its Python could not be asked ({ended.cause or last[0]}): "
+            f"try `dlperf check -H {wanted.hardware}`, or name it by --python and --glibc"
+        )
+    try:
+        return _PYTHON.validate_json(text.partition(MARK)[2].splitlines()[0])
+    except ValidationError as error:
+        raise DlperfError(f"{wanted.hardware}: not the description of a Python: {error.errors()[0]['msg']}") from error
+
+
+_PYTHON = TypeAdapter(NodePython)
+
+
+def fetch(wanted: Wanted, python: NodePython, workspace_catalog: Path | None) -> Fetched:
+    """Download the wheels that a node lacks and that are not here yet.
+
+    Raises:
+        DlperfError: pip does not find them, or their hashes differ from the lock's.
+    """
+    locked = locked_requirements(wanted.launch.requirements, workspace_catalog)
+    kept = {normal_name(name) for name in wanted.own_packages} & python.packages.keys()
+    lacking = [item for item in locked if python.packages.get(item.name) != item.version and item.name not in kept]
+    absent = [item for item in lacking if not any(map(python.fits, _cached(item)))]
+    size = _download(absent, python) if absent else 0
+    cached = len(lacking) - len(absent)
+    of_node = len(locked) - len(lacking)
+    return Fetched(wanted.framework, wanted.hardware, python.python, len(locked), of_node, cached, len(absent), size)
+
+
+def _cached(item: Locked) -> Iterator[Path]:
+    folder = cache_folder()
+    return (file for digest in item.hashes for file in folder.glob(f"{digest}/*.whl"))
+
+
+def _download(absent: Sequence[Locked], python: NodePython) -> int:
+    """Download wheels into the cache and return their bytes."""
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    version = ".".join(map(str, python.release))
+    where = [
+        "--python-version",
+        version,
+        "--implementation",
+        "cp",
+        "--abi",
+        f"cp{version.replace('.', '')}",
+        "--abi",
+        "abi3",
+    ]
+    where += ["--abi", "none", *(word for tag in python.platforms for word in ("--platform", tag))]
+    with TemporaryDirectory(dir=cache_folder(), prefix="fetch-") as folder:
+        lock = Path(folder) / "wanted.txt"
+        lock.write_text("\n".join(item.line for item in absent) + "\n", "utf-8")
+        options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--dest", folder]
+        _pip("download", "--quiet", *options, *where, "-r", str(lock))
+        return keep_wheels(list(Path(folder).glob("*.whl")))
+
+
+def _pip(*words: str) -> None:
+    pythons = [sys.executable, shutil.which("python3") or "", "/usr/bin/python3"]
+    for python in filter(None, pythons):
+        if not subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode:
+            break
+    else:
+        raise RequestError("fetching wheels needs pip: install it beside dlperf (`python3 -m ensurepip`)")
+    done = subprocess.run(
+        [python, "-m", "pip", "--disable-pip-version-check", "--no-input", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
+        raise DlperfError(
+            f"pip could not download the wheels: {(errors or ['no message'])[-1].removeprefix('ERROR: ')}"
+        )
