@@ -280,8 +280,8 @@ class Framework(PreparedEntry):
     """Lines of bash that run once on each node before its first trial: clone, install, build an image.
 
     They run in an empty folder, ``{build}`` in commands, with the recipe's files that they name, after the modules; not
-    in the container. The folder is used again while lines, modules and these files are the same. What they append to the
-    file ``facts`` there is printed into every trial's ``build.log``.
+    in the container. The folder is used again while lines, modules and these files are the same. What they append to
+    the file ``facts`` there is printed into every trial's ``build.log``.
     """
     requirements: FileName | None = None
     """Packages with exact versions and hashes, a file as of ``files``, without what ``module`` brings.

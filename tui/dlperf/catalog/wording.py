@@ -49,7 +49,7 @@ _PATTERNS: dict[str, str] = {
     "or log has EXPRESSION, log lacks EXPRESSION",
     r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$": "a file name, without folders",
     r"^[A-Za-z0-9][A-Za-z0-9.+-]{0,40}$": "a value has up to 41 letters, digits, dots, plus signs and hyphens",
-    r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$": "the name of a package has letters, digits, dots, hyphens, underscores",
+    r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$": "a package's name, such as torch-geometric",
 }
 """Pattern of the model → its meaning."""
 

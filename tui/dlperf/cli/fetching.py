@@ -30,10 +30,10 @@ def fetch(
     machine: Annotated[str, typer.Option(metavar="ARCH", help="Of the nodes, with --python.")] = "x86_64",
     as_json: options.JsonOption = False,
 ) -> None:
-    """Download the packages of training stacks for nodes without an internet.
+    """Download packages of stacks for nodes without an index.
 
-    They are the locked requirements of frameworks, checked by their hashes, as wheels for the Python and platform of the
-    nodes, without what these have. Trials send them, once to each node.
+    They are the locked requirements of frameworks, checked by their hashes, as wheels for the Python and platform of
+    the nodes, without what these have. Trials send them, once to each node.
     """
     import asyncio
 
@@ -58,5 +58,5 @@ def fetch(
         print_json(rows)
         return
     headers = ("framework", "hardware", "Python", "packages", "on node", "here before", "fetched", "size")
-    print_table(headers, [(*vars(row).values(),)[:-1] + (file_size(row.bytes),) for row in rows])
+    print_table(headers, [tuple((vars(row) | {"bytes": file_size(row.bytes)}).values()) for row in rows])
     print_note("trials send them to nodes that lack them")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from dlperf.catalog.machines import Container, Node
 from dlperf.catalog.placeholders import RUNTIME, fill, names_in
 from dlperf.plan.model import Launch, node_address
-from dlperf.plan.subject import Subject
+from dlperf.plan.subject import Subject, device
 
 if TYPE_CHECKING:
     from dlperf.catalog.entry import Option
@@ -138,6 +138,7 @@ def _values(subject: Subject, container: Container | None) -> dict[str, str]:
         "global_batch_size": axes.batch_size * axes.gpus_total * (batches if isinstance(batches, int) else 1),
         "node_batch_size": axes.batch_size * axes.gpus,
         "precision": axes.precision,
+        "device": device(subject.hardware),
         "gpus": axes.gpus,
         "gpus_total": axes.gpus_total,
         "gpu_list": ",".join(map(str, range(axes.gpus))),

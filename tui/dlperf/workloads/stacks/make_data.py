@@ -9,8 +9,8 @@ so that both can be learned.
 TFRecord files in ``tfrecord``. Each class has a pattern of its own, each image is that pattern under noise.
 
 Equal options make equal texts and pixels; the hash of all files is printed last and lies in ``data.sha256`` (that of
-images depends on the version of zlib, too) and, as a fact of a build, in ``facts``. Standard library only, Python >= 3.8;
-for images in the same folder tfrecords.py.
+images depends on the version of zlib, too) and, as a fact of a build, in ``facts``. Standard library only, for images
+with tfrecords.py in the same folder; Python >= 3.8.
 """
 
 import argparse

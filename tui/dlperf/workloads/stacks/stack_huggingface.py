@@ -1,4 +1,4 @@
-"""Start the Trainer of Hugging Face transformers on a model with random weights: ``python stack_huggingface.py --help``.
+"""Start the Trainer of Hugging Face transformers on random weights: ``python stack_huggingface.py --help``.
 
 The model class, training loop, sharding (FSDP2 by Accelerate) and log are those of the release; this program only
 names the configuration, as its documentation shows. Needs transformers, accelerate and, in the same folder,

@@ -1,0 +1,70 @@
+"""``dlperf fetch``: which wheels fit a node, and what is downloaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlperf.campaign import fetching
+from dlperf.campaign.fetching import NodePython, Wanted, fetch
+from dlperf.errors import DlperfError, RequestError
+from dlperf.plan import Launch
+from made_wheels import keep, lock_line, make_wheel, python_with_pip
+
+NODE = NodePython("3.12.3", "linux-x86_64", "2.28", {"numpy": "2.5.2"})
+
+
+@pytest.mark.parametrize(
+    ("name", "fits"),
+    [
+        ("a-1-py3-none-any.whl", True),
+        ("a-1-cp312-cp312-manylinux_2_28_x86_64.whl", True),
+        ("a-1-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl", True),
+        ("a-1-cp39-abi3-manylinux_2_17_x86_64.whl", True),
+        ("a-1-cp312-cp312-manylinux_2_34_x86_64.whl", False),
+        ("a-1-cp311-cp311-manylinux_2_17_x86_64.whl", False),
+        ("a-1-cp312-cp312-manylinux_2_17_aarch64.whl", False),
+        ("not a wheel.whl", False),
+    ],
+)
+def test_a_wheel_fits_by_its_tags(name, fits):
+    assert NODE.fits(Path(name)) is fits
+
+
+def test_a_node_without_glibc_is_refused_in_one_line():
+    with pytest.raises(RequestError, match=r"Linux with glibc 2, and the node has linux-x86_64 $"):
+        NodePython("3.12.3", "linux-x86_64", "", {}).fits(Path("a-1-py3-none-any.whl"))
+
+
+@pytest.fixture
+def wanted(tmp_path, monkeypatch):
+    """A framework whose lock has numpy, a package of the node, and one that was fetched."""
+    monkeypatch.setenv("DLPERF_WHEELS", str(tmp_path / "cache"))
+    wheel = make_wheel(tmp_path, "made", "1.5", "")
+    keep(tmp_path / "cache", wheel)
+    (tmp_path / "workloads").mkdir()
+    lock = f"numpy==2.5.2 --hash=sha256:{'1' * 64}\npandas==3.0 --hash=sha256:{'2' * 64}\n{lock_line(wheel)}"
+    (tmp_path / "workloads" / "stack.lock").write_text(lock)
+    launch = Launch("direct", (), 1, "plain", (), (), requirements="stack.lock")
+    return Wanted("stack", "box", launch, ("pandas",))
+
+
+def test_what_the_node_has_and_what_is_here_is_not_downloaded(tmp_path, wanted):
+    node = NodePython("3.12.3", "linux-x86_64", "2.28", {"numpy": "2.5.2", "pandas": "2.0"})
+    found = fetch(wanted, node, tmp_path)
+    assert (found.packages, found.of_node, found.cached, found.downloaded) == (3, 2, 1, 0)
+
+
+def test_what_pip_cannot_find_is_an_error_of_one_line(tmp_path, wanted, monkeypatch):
+    python = python_with_pip()
+    monkeypatch.setattr(fetching.sys, "executable", python)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(DlperfError, match=r"^pip could not download the wheels: .*pandas==3\.0"):
+        fetch(wanted, NODE, tmp_path)
+
+
+def test_a_lock_without_hashes_is_refused(tmp_path, wanted):
+    (tmp_path / "workloads" / "stack.lock").write_text("numpy==2.5.2\n")
+    with pytest.raises(RequestError, match=r"stack\.lock: 'numpy==2\.5\.2' has no exact version with hashes"):
+        fetch(wanted, NODE, tmp_path)
