@@ -106,7 +106,7 @@ class Fetched:
 
 def wanted_of(plan: Plan, own_packages: dict[str, tuple[str, ...]]) -> list[Wanted]:
     """Return each framework with locked requirements, once for each hardware."""
-    found = {}
+    found: dict[tuple[str, str], Wanted] = {}
     for item in plan.configurations:
         point = item.configuration
         if item.launch.requirements:

@@ -197,7 +197,7 @@ class NodeClient:
         part = await asyncio.to_thread(read_part, file, offset)
         while part:
             following = await asyncio.to_thread(read_part, file, offset + len(part))
-            fields = {"path": path, "upload": upload, "offset": offset, "last": not following}
+            fields: dict[str, Any] = {"path": path, "upload": upload, "offset": offset, "last": not following}
             await self._request("store", dict, part, **fields)
             offset, part = offset + len(part), following
 
