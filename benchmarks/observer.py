@@ -18,10 +18,10 @@ from pathlib import Path
 
 from selection import DLPERF, Bench, arguments, bench
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.formats.registry import parser_for
-from dlperf.measure.figure import figure_of
-from dlperf.measure.reading import Reading
+from dlperf.measured.throughput.figure import figure_of
+from dlperf.measured.throughput.reading import Reading
 
 
 def main() -> None:

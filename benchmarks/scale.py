@@ -28,7 +28,7 @@ from pathlib import Path
 from dlperf.campaign.create import create_campaign
 from dlperf.campaign.dependencies import EngineDependencies
 from dlperf.campaign.engine import run_campaign
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
 from dlperf.messages import quoted
 from dlperf.plan import Launch, Plan, Selection, expand

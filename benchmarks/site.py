@@ -28,12 +28,12 @@ from itertools import islice, pairwise, product
 from pathlib import Path
 from unittest.mock import patch
 
+from dlperf.derived.timeline import derive, write_derived
 from dlperf.messages.language import CODES
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, Selection, TrialKey
 from dlperf.report.build import build_site
 from dlperf.report.site.staging import config_name
 from dlperf.report.site.workspace import create_workspace
-from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialStatus
 from dlperf.runs.store import append_records, write_campaign

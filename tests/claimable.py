@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import median
 
-from dlperf.results.model import ConfigurationResult, TrialResult
+from dlperf.measured.model import TrialResult
+from dlperf.table.model import ConfigurationResult
 
 NUMERICS = {"weights": "fp32", "compute": "bf16"}
 CONDITIONS = {"gpu.uuid": "GPU-1", "programs.a.py": "1", "libraries.nccl": "2.28.9"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.cli.root import app
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -10,10 +10,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from dlperf.measure.findings import Finding, warning
+from dlperf.measured.model import TrialResult
 from dlperf.messages import Message, message
+from dlperf.messages.finding import Finding, warning
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, Selection, TrialKey
-from dlperf.results.model import TrialResult
 from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, Progress, State, TrialProgress

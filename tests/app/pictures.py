@@ -70,7 +70,7 @@ async def pictures_of(
     use_language(language)
     builder = scene.setup(workspace)
     pictures = []
-    with _working(builder), patch("dlperf.catalog.load.BUILTIN", CATALOG):
+    with _working(builder), patch("dlperf.catalog.files.load.BUILTIN", CATALOG):
         async with driving(workspace, language=language, start_screen=scene.start_screen) as pilot:
             await _campaigns_are_drawn(pilot)
             await scene.act(pilot)

@@ -25,8 +25,8 @@ from dlperf.app.terminal import notification
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import StatusLine
 from dlperf.errors import RequestError
+from dlperf.measured.model import TrialResult
 from dlperf.plan import Selection
-from dlperf.results.model import TrialResult
 from dlperf.runs.lookup import remove_campaign, rename_campaign
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event, State

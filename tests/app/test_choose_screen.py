@@ -16,7 +16,7 @@ from dlperf.app.model.planned import estimate, plan_lines
 from dlperf.app.presets import save_preset
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.app.screens.plan_actions import check_rows
-from dlperf.catalog.load import Catalog, load_catalog
+from dlperf.catalog.files.load import Catalog, load_catalog
 from dlperf.cli.machines import check_document
 from dlperf.errors import DlperfError
 from dlperf.executors.base import CheckItem
@@ -244,7 +244,7 @@ def test_the_program_loads_nothing_that_reaches_machines_or_frames(tmp_path: Pat
     code = (
         "import sys; import dlperf.app.app, dlperf.app.command_line, dlperf.app.screens.choose, "
         "dlperf.app.screens.watch, dlperf.app.screens.trial, dlperf.app.screens.results, dlperf.app.screens.publish, "
-        "dlperf.results.load, dlperf.render.preview; "
+        "dlperf.table.load, dlperf.render.preview; "
         "print([name for name in ('pandas', 'mkdocs', 'numpy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

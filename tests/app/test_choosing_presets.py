@@ -9,7 +9,7 @@ from driving import driving, press, screen_of, shown, until_shown
 from dlperf.app.model.choice import PRESETS, Choice, Preset, choice_of
 from dlperf.app.presets import save_preset
 from dlperf.app.screens.choose import ChooseScreen
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.plan import Selection, expand
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import CampaignRecord

@@ -17,10 +17,11 @@ from dlperf.app.model.table import has_words
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.measured.model import TrialResult
 from dlperf.messages import message, quoted
-from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import Event, State
+from dlperf.table.model import ConfigurationResult, Status
 
 
 def result(campaign: str, value: float | None, **others: object) -> ConfigurationResult:

@@ -10,9 +10,9 @@ from dlperf.app.model.curve import Series, draw
 from dlperf.app.model.table import group_line, packed
 from dlperf.app.model.trial_pages import NAME_WIDTH, figure_lines
 from dlperf.app.model.trials import trial_row
+from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.messages import message, quoted, use_language
 from dlperf.plan import TrialKey
-from dlperf.results.model import MetricValue, TrialResult
 from dlperf.runs.records import State, TrialProgress, TrialStatus
 
 KEY = TrialKey(POINTS[0].id, 1)

@@ -8,9 +8,9 @@ from builder import POINTS, CampaignBuilder, finished_campaign
 from driving import driving, press, screen_of, until, until_gone, until_shown
 
 from dlperf.app.screens.trial import TrialScreen
+from dlperf.measured.model import TrialResult
 from dlperf.messages import message
 from dlperf.plan import TrialKey
-from dlperf.results.model import TrialResult
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import State
 from dlperf.runs.store import read_record_if_whole, write_record

@@ -12,9 +12,9 @@ from scripted import QUICK, Script, ScriptedExecutor, campaign, planned
 from dlperf.campaign.rules import exit_code
 from dlperf.errors import DlperfError, ExitCode, UnreachableError
 from dlperf.executors.base import Trial
+from dlperf.measured.model import TrialResult
 from dlperf.messages import message
 from dlperf.plan import TrialKey
-from dlperf.results.model import TrialResult
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status

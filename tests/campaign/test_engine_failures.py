@@ -12,12 +12,12 @@ from driving_engine import A, events, run, states, until
 from scripted import QUICK, Script, ScriptedExecutor, campaign, planned, short
 
 from dlperf.campaign.rules import exit_code
-from dlperf.cli.campaign_text import left_out_lines
+from dlperf.cli.running.text import left_out_lines
 from dlperf.errors import ExitCode
 from dlperf.executors.base import Trial
+from dlperf.measured.model import TrialResult
 from dlperf.messages import message
 from dlperf.plan import TrialKey
-from dlperf.results.model import TrialResult
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths

@@ -12,7 +12,7 @@ from counting_workspace import Counting, counting_workspace
 from dlperf.campaign.create import create_campaign
 from dlperf.campaign.dependencies import Timeouts, engine_dependencies
 from dlperf.campaign.engine import run_campaign
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.plan import Selection, expand
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status

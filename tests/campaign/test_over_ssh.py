@@ -11,7 +11,7 @@ from dlperf.campaign.create import create_campaign
 from dlperf.campaign.dependencies import Timeouts, engine_dependencies
 from dlperf.campaign.engine import run_campaign
 from dlperf.campaign.rules import exit_code
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.errors import ExitCode
 from dlperf.plan import Selection, expand
 from dlperf.runs.journal import campaign_status

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dlperf.catalog.load import load_catalog
-from dlperf.catalog.problem import CatalogError
+from dlperf.catalog.files.load import load_catalog
+from dlperf.catalog.files.problem import CatalogError
 
 BOX = "- id: box\n  title: Box\n  nodes: [{name: a}]\n"
 CASE = """\

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from dlperf.catalog.entries import read_layer
-from dlperf.catalog.load import BUILTIN, load_catalog
-from dlperf.catalog.references import format_problems
+from dlperf.catalog.files.load import BUILTIN, load_catalog
+from dlperf.catalog.files.references import format_problems
 from dlperf.formats.registry import format_ids
-from dlperf.measure.estimators import parse_estimator
+from dlperf.measured.throughput.estimators import parse_estimator
 from dlperf.plan import Selection, expand
 from dlperf.render.preview import preview
 

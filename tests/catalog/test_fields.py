@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dlperf.catalog.entries import KINDS
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 
 DOCS = Path(__file__).parents[2] / "docs"
 SPEC = importlib.util.spec_from_file_location("fields", DOCS / "fields.py")

@@ -6,9 +6,10 @@ import re
 
 import pytest
 
+from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.linear import compile_linear
-from dlperf.catalog.load import load_catalog
-from dlperf.formats import dllogger_declarations, own, paddleclas
+from dlperf.formats import own, paddleclas
+from dlperf.formats.dllogger import declarations as dllogger_declarations
 
 FORMATS = load_catalog().formats.values()
 CODE = (

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from entries import BOX, CASE, FRAMEWORK, problems_of
 
-from dlperf.catalog.load import load_catalog, load_formats, read_programs
-from dlperf.catalog.problem import CatalogError, Problem
+from dlperf.catalog.files.load import load_catalog, load_formats, read_programs
+from dlperf.catalog.files.problem import CatalogError, Problem
 from dlperf.errors import RequestError
-from dlperf.measure.estimators import parse_estimator
+from dlperf.measured.throughput.estimators import parse_estimator
 
 
 def test_a_workspace_adds_entries_and_replaces_those_of_equal_id(write):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from entries import BOX, CASE, FRAMEWORK, problems_of
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.units import counts_samples
 from dlperf.plan import PlannedMetric, Selection, expand
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from dlperf.catalog import plugins
-from dlperf.catalog.load import load_catalog
-from dlperf.catalog.problem import CatalogError
+from dlperf.catalog.files.load import load_catalog
+from dlperf.catalog.files.problem import CatalogError
 from dlperf.cli import main
 from dlperf.errors import DlperfError, RequestError
 from dlperf.executors.scheduler import find_scheduler
-from dlperf.measure.estimators import parse_estimator
+from dlperf.measured.throughput.estimators import parse_estimator
 from plugins import forget_plugins, install_example
 
 ENTRIES = """\

@@ -9,9 +9,10 @@ import pytest
 
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.errors import RequestError
-from dlperf.results.claims import claim
-from dlperf.results.model import ConfigurationResult, TrialResult
-from dlperf.results.reproduction import agreement, find_result
+from dlperf.measured.model import TrialResult
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import claim
+from dlperf.verdicts.reproduction import agreement, find_result
 
 RESULT = "first/local_counting_lenet5_fp32_bs32_1n1g"
 

@@ -9,8 +9,8 @@ import pytest
 
 from counting_workspace import Counting
 from dlperf.cli import main
-from dlperf.results.conditions import compare_in_workspace
-from dlperf.results.load import load_results
+from dlperf.table.load import load_results
+from dlperf.verdicts.workspace import compare_in_workspace
 from dlperf.view.versions import first_bad_commit
 from waiting import until
 

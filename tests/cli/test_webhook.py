@@ -13,8 +13,8 @@ import pytest
 
 from counting_workspace import Counting
 from dlperf import Workspace
-from dlperf.catalog.problem import CatalogError
-from dlperf.catalog.settings import read_settings
+from dlperf.catalog.files.problem import CatalogError
+from dlperf.catalog.files.settings import read_settings
 from dlperf.errors import DlperfError, RequestError
 from dlperf.view.webhook import post_document, webhook_address
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_chunking import columns
 
-from dlperf.formats import dllogger_iterations
+from dlperf.formats.dllogger import iterations as dllogger_iterations
 
 NAMES = st.sampled_from(
     ["train.loss", "loss", "ips", "train.ips", "train.total_ips", "train.compute_ips", "throughput", "lr", "x:y", ""]

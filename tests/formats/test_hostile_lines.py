@@ -12,7 +12,7 @@ from fixtures import LOGS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.log_format import LogFormat
 from dlperf.formats.registry import detect, format_ids, parser_for
 

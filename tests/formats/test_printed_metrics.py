@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.catalog.load import load_formats
-from dlperf.catalog.problem import Problem
+from dlperf.catalog.files.load import load_formats
+from dlperf.catalog.files.problem import Problem
 from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import PrintedMetric, Run
 

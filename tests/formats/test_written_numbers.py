@@ -7,8 +7,8 @@ from math import isnan
 import pytest
 from fixtures import LOGS, parsed
 
+from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.linear import compile_linear
-from dlperf.catalog.load import load_catalog
 from dlperf.catalog.patterns import RATES
 from dlperf.formats.lines import LineReader
 from dlperf.formats.numbers import floats

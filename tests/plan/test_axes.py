@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.catalog.load import Catalog, load_catalog
+from dlperf.catalog.files.load import Catalog, load_catalog
 from dlperf.errors import RequestError
 from dlperf.plan import Plan, Selection, expand
 

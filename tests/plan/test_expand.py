@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.errors import RequestError
 from dlperf.plan import Selection, expand
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 
 CATALOG = Path(__file__).parents[1] / "data" / "catalog"
 

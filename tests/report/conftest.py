@@ -14,8 +14,8 @@ from site_browser import CHROMIUM, FLAGS, PATIENCE_MILLISECONDS, Watched
 from site_sample import make_workspace, sample
 
 from dlperf.report.build import build_site, write_pages
-from dlperf.report.mkdocs import build_html
-from dlperf.report.serve import open_server
+from dlperf.report.site.mkdocs import build_html
+from dlperf.report.site.serve import open_server
 from dlperf.runs.paths import Workspace
 from made_once import made_once
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
+from dlperf.measured.model import TrialResult
 from dlperf.plan import Configuration
-from dlperf.results.model import ConfigurationResult, Status, TrialResult
+from dlperf.table.model import ConfigurationResult, Status
 
 LOG = "".join(
     f"DLPERF 2026-01-01T00:{step // 60:02}:{step % 60:02}.000000Z step={step} throughput={400 + step % 7}\n"

@@ -11,18 +11,19 @@ from site_rows import LOG, measured, published
 from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.metrics import Protocol
 from dlperf.catalog.model import Case, Container, Framework, Recipe
-from dlperf.measure.findings import warning
+from dlperf.measured.model import TrialResult
 from dlperf.messages import ENGLISH, message
+from dlperf.messages.finding import warning
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Selection, TrialKey
 from dlperf.plan.expand import planned_protocol
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.site.workspace import create_workspace
-from dlperf.results.audit import AuditRow
-from dlperf.results.model import ConfigurationResult, Status, TrialResult
 from dlperf.runs.paths import Workspace
 from dlperf.runs.published import EnvironmentGroup, Fact, PublishedReport, Step, Text
 from dlperf.runs.records import CampaignRecord
+from dlperf.table.model import ConfigurationResult, Status
+from dlperf.verification.audit import AuditRow
 
 PROTOCOL = Protocol(
     id="dlperf-v1",

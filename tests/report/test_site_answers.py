@@ -11,8 +11,9 @@ from site_rows import measured, published
 from site_sample import sample
 
 from claimable import claimable
-from dlperf.measure.findings import Finding
+from dlperf.derived.health import CASE as DIAGNOSIS
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
+from dlperf.messages.finding import Finding
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import answers
@@ -20,11 +21,10 @@ from dlperf.report.data import SiteData
 from dlperf.report.pages.frameworks import frameworks_index
 from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, home
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.pictures import comparison_chart
-from dlperf.report.pages.report import report, reports_index
+from dlperf.report.pages.reports.report import report, reports_index
+from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.templating import macro
-from dlperf.results.health import CASE as DIAGNOSIS
-from dlperf.results.model import ConfigurationResult, Status
+from dlperf.table.model import ConfigurationResult, Status
 
 
 def test_the_largest_scale_on_which_two_frameworks_have_a_figure_is_shown() -> None:

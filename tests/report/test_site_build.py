@@ -24,18 +24,18 @@ from site_sample import make_workspace, sample
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.messages import ENGLISH, quoted
-from dlperf.report import locations as at
 from dlperf.report.build import FONT, missing_addresses, overview_pages, write_pages
-from dlperf.report.locations import EXPLORER_STYLE, PALETTE, SCRIPTS
-from dlperf.report.mkdocs import build_html
-from dlperf.report.pages.configurations import SCRIPTS as OF_TRIALS
+from dlperf.report.files.previews import previews
 from dlperf.report.pages.explorer import SCRIPTS as OF_COMPARE
-from dlperf.report.previews import previews
-from dlperf.report.serve import open_server, rebuild_if_changed, stamp
-from dlperf.report.serve import serve as serve_site
+from dlperf.report.pages.results.configurations import SCRIPTS as OF_TRIALS
+from dlperf.report.site import locations as at
+from dlperf.report.site.locations import EXPLORER_STYLE, PALETTE, SCRIPTS
+from dlperf.report.site.mkdocs import build_html
+from dlperf.report.site.serve import open_server, rebuild_if_changed, stamp
+from dlperf.report.site.serve import serve as serve_site
 from dlperf.report.site.settings import CONFIGURATION
-from dlperf.results.model import Status
 from dlperf.runs.paths import Workspace
+from dlperf.table.model import Status
 
 ROOT = Path(__file__).parents[2]
 
@@ -238,7 +238,7 @@ def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:
 SERVING = """
 import sys
 from pathlib import Path
-from dlperf.report.serve import serve
+from dlperf.report.site.serve import serve
 from dlperf.runs.paths import Workspace
 serve(Workspace(Path(sys.argv[1])), 0, lambda line: print(line, flush=True))
 """

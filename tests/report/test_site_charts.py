@@ -16,21 +16,21 @@ from site_rows import measured, published
 from site_sample import sample
 
 from dlperf.catalog.palette import colour_number, palette
-from dlperf.measure.findings import warning
+from dlperf.derived.timeline import thinned
 from dlperf.messages import CHINESE, ENGLISH
-from dlperf.report import locations as at
+from dlperf.messages.finding import warning
 from dlperf.report.build import overview_pages
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import linear, tick_text
 from dlperf.report.charts.plot import Band, Line, Plot, plot
 from dlperf.report.charts.svg import COLOURS, series_of
 from dlperf.report.data import SiteData
-from dlperf.report.pages import pictures
 from dlperf.report.pages.overview import model_charts
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.results import pictures
+from dlperf.report.site import locations as at
 from dlperf.report.templating import draw, macro
-from dlperf.results.model import ConfigurationResult
-from dlperf.results.timeline import thinned
+from dlperf.table.model import ConfigurationResult
 
 SIGHT = {
     "protanopia": ((0.1523, 1.0526, -0.2049), (0.1145, 0.7863, 0.0992), (-0.0039, -0.0481, 1.0520)),

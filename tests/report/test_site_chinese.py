@@ -10,22 +10,22 @@ import pytest
 from site_sample import sample
 
 from dlperf.catalog.entry import Translation
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.metrics import Protocol
 from dlperf.catalog.model import Numerics
-from dlperf.measure.estimators import ESTIMATORS
+from dlperf.measured.throughput.estimators import ESTIMATORS
 from dlperf.messages import CHINESE, ENGLISH, Message, message, quoted
 from dlperf.plan import Selection, expand
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.machine import localize_facts
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import AGGREGATES, DEFINITIONS
+from dlperf.report.site import locations as at
 from dlperf.report.templating import Safe, _marked
-from dlperf.results.model import Status
 from dlperf.runs.records import State
+from dlperf.table.model import Status
 
 
 def test_states_severities_estimators_and_aggregates_have_chinese_words() -> None:

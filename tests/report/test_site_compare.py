@@ -16,7 +16,7 @@ from site_rows import measured
 from dlperf.messages import ENGLISH
 from dlperf.report.data import SiteData
 from dlperf.report.pages.explorer import explorer_data
-from dlperf.results.model import ConfigurationResult, MetricResult
+from dlperf.table.model import ConfigurationResult, MetricResult
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = playwright.expect

@@ -16,26 +16,26 @@ from site_rows import measured, published
 from site_sample import campaign, sample
 
 from dlperf.catalog.axes import profiled_configuration
-from dlperf.catalog.load import load_catalog
-from dlperf.measure.findings import Finding
+from dlperf.catalog.files.load import load_catalog
+from dlperf.derived.health import Fleet, Measurement
+from dlperf.derived.profiles import Operations, Profile
+from dlperf.derived.timeline import LogLines, Origin, Timeline
 from dlperf.messages import CHINESE, ENGLISH, Message
+from dlperf.messages.finding import Finding
 from dlperf.plan import PlannedAccelerator, TrialKey
-from dlperf.report import locations as at
 from dlperf.report.build import _write_group
 from dlperf.report.charts.svg import COLOURS, DASHES, style_sheet
 from dlperf.report.data import SiteData
-from dlperf.report.downloads import Download
 from dlperf.report.evidence import Evidence, EvidenceReader
-from dlperf.report.pages.configurations import configurations
-from dlperf.report.pages.trial_evidence import curves, log_lines, pictures
-from dlperf.report.writing import Sources
-from dlperf.results.health import Fleet, Measurement
-from dlperf.results.model import ConfigurationResult, MetricResult
-from dlperf.results.profiles import Operations, Profile
-from dlperf.results.timeline import LogLines, Origin, Timeline
+from dlperf.report.files.downloads import Download
+from dlperf.report.pages.results.configurations import configurations
+from dlperf.report.pages.results.evidence import curves, log_lines, pictures
+from dlperf.report.site import locations as at
+from dlperf.report.site.writing import Sources
 from dlperf.runs.archive import keep_sent, seal
 from dlperf.runs.paths import Workspace
 from dlperf.runs.store import write_record
+from dlperf.table.model import ConfigurationResult, MetricResult
 
 ROOT = Path(__file__).parents[2]
 DARK_SCHEME = r'\[data-md-color-scheme="slate"\] '

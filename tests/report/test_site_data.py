@@ -14,17 +14,17 @@ from pyarrow.parquet import read_table
 from site_rows import measured
 from site_sample import pages, sample
 
-from dlperf.measure.findings import note
+from dlperf.measured.model import TrialResult
 from dlperf.messages import ENGLISH
+from dlperf.messages.finding import note
 from dlperf.plan import PlannedAccelerator
-from dlperf.report import locations as at
 from dlperf.report.build import tables
 from dlperf.report.data import SiteData
-from dlperf.report.downloads import SiteRow, audit_columns, site_rows
+from dlperf.report.files.downloads import SiteRow, audit_columns, site_rows
 from dlperf.report.pages.explorer import explorer_data
-from dlperf.results.audit import AuditRow
-from dlperf.results.columns import DATA_SCHEMA, flat_columns, parquet
-from dlperf.results.model import TrialResult
+from dlperf.report.site import locations as at
+from dlperf.table.columns import DATA_SCHEMA, flat_columns, parquet
+from dlperf.verification.audit import AuditRow
 
 ROOT = Path(__file__).parents[2]
 RECORDS = tuple(

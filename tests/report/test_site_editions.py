@@ -14,10 +14,10 @@ from site_sample import pages, sample
 
 from dlperf.errors import RequestError
 from dlperf.messages import CHINESE
-from dlperf.report import locations as at
-from dlperf.report.editions import add_kept, editions, keep_edition, refuse_edition
-from dlperf.report.pages.configurations import configurations
+from dlperf.report.files.editions import add_kept, editions, keep_edition, refuse_edition
 from dlperf.report.pages.history import history
+from dlperf.report.pages.results.configurations import configurations
+from dlperf.report.site import locations as at
 from dlperf.runs.paths import Workspace
 
 REPORT = at.report_page("published/perf", "resnet50-imagenet").replace(".md", ".html")

@@ -13,18 +13,18 @@ from site_rows import measured
 from site_sample import campaign, sample
 
 from claimable import claimable
-from dlperf.measure.findings import warning
+from dlperf.measured.model import TrialResult
 from dlperf.messages import ENGLISH
-from dlperf.report import locations as at
+from dlperf.messages.finding import warning
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
-from dlperf.report.feed import NAMESPACE, feed
+from dlperf.report.files.feed import NAMESPACE, feed
 from dlperf.report.markdown import BETWEEN
-from dlperf.report.pages.configurations import configurations
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
+from dlperf.report.pages.results.configurations import configurations
+from dlperf.report.site import locations as at
 from dlperf.report.site.settings import read_settings, site_address
-from dlperf.results.model import TrialResult
 
 
 def twice(before: float, after: float) -> SiteData:

@@ -12,24 +12,24 @@ from site_rows import measured, published
 from site_sample import make_workspace, pages, sample
 
 from claimable import claimable
+from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.hardware import SlurmOptions
-from dlperf.catalog.load import load_catalog
-from dlperf.measure.findings import warning
+from dlperf.derived.health import CASE as DIAGNOSIS
 from dlperf.messages import CHINESE, ENGLISH, message
-from dlperf.report import locations as at
+from dlperf.messages.finding import warning
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.load import load_site_data, named_by_processor
 from dlperf.report.machine import Probed
-from dlperf.report.pages.configurations import configurations_index
 from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.home import home
 from dlperf.report.pages.methodology import methodology
-from dlperf.report.pages.report import report
-from dlperf.results.health import CASE as DIAGNOSIS
-from dlperf.results.model import ConfigurationResult
-from dlperf.results.verified import Verified
+from dlperf.report.pages.reports.report import report
+from dlperf.report.pages.results.configurations import configurations_index
+from dlperf.report.site import locations as at
 from dlperf.runs.published import PublishedFigure
+from dlperf.table.model import ConfigurationResult
+from dlperf.table.verified import Verified
 
 
 def test_both_languages_have_the_same_pages() -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.report.parallel import parallel_map
+from dlperf.report.site.parallel import parallel_map
 
 WAITING = """
 import os, signal, time
-from dlperf.report.parallel import parallel_map
+from dlperf.report.site.parallel import parallel_map
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell runs in the background
 
@@ -31,7 +31,7 @@ except KeyboardInterrupt:
 KILLED = """
 import os, signal
 from dlperf.errors import DlperfError
-from dlperf.report.parallel import parallel_map
+from dlperf.report.site.parallel import parallel_map
 
 try:
     parallel_map(lambda item: os.kill(os.getpid(), signal.SIGKILL), range(2))

@@ -8,13 +8,13 @@ from html_text import Document
 from site_rows import measured
 from site_sample import sample
 
-from dlperf.measure.findings import warning
 from dlperf.messages import CHINESE, ENGLISH, Language
-from dlperf.report import locations as at
+from dlperf.messages.finding import warning
 from dlperf.report.data import SiteData
-from dlperf.report.pages.configurations import configurations
-from dlperf.report.pages.report import report
-from dlperf.results.model import ConfigurationResult
+from dlperf.report.pages.reports.report import report
+from dlperf.report.pages.results.configurations import configurations
+from dlperf.report.site import locations as at
+from dlperf.table.model import ConfigurationResult
 
 SHOWN = replace(measured("alpha"), campaign="five-trials")
 PROFILED = replace(SHOWN, campaign="alpha-profile", trials=SHOWN.trials[:1])

@@ -10,16 +10,16 @@ from site_rows import measured, published
 from site_sample import pages, sample
 
 from claimable import claimable
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
+from dlperf.evidence.names import FRAMEWORKS
 from dlperf.messages import ENGLISH
 from dlperf.plan import Selection
-from dlperf.report import locations as at
 from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.machine import Probed
-from dlperf.report.pages.configurations import configurations
-from dlperf.report.pages.report import report
-from dlperf.report.pages.report_conditions import run_command
-from dlperf.results.names import FRAMEWORKS
+from dlperf.report.pages.reports.conditions import run_command
+from dlperf.report.pages.reports.report import report
+from dlperf.report.pages.results.configurations import configurations
+from dlperf.report.site import locations as at
 from dlperf.runs.published import Conditions, Fact, PublishedFigure, Step, Text
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlperf.report.search import CUT, JOINER, WORDS, segment_index, segment_words
+from dlperf.report.files.search import CUT, JOINER, WORDS, segment_index, segment_words
 
 
 def test_a_listed_word_is_cut_out_of_a_longer_run() -> None:

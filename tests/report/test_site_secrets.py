@@ -11,7 +11,7 @@ from dlperf.errors import DlperfError
 from dlperf.report.build import write_pages
 from dlperf.report.load import load_site_data
 from dlperf.report.redaction import refuse_leaks, report_lines, without_secrets
-from dlperf.report.writing import Sources
+from dlperf.report.site.writing import Sources
 from planted_secrets import PRINTED, leaks, planted_workspace
 
 RUN = ("run", "-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32,64", "--repeats", "1", "--name", "try")

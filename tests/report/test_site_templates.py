@@ -11,8 +11,8 @@ from site_sample import make_workspace, pages, sample
 
 from dlperf.errors import DlperfError
 from dlperf.messages import ENGLISH
-from dlperf.report import locations as at
 from dlperf.report.load import load_site_data
+from dlperf.report.site import locations as at
 from dlperf.report.templating import TEMPLATES, render
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from dlperf.errors import DlperfError
+from dlperf.measured.model import TrialResult
 from dlperf.plan import Node
-from dlperf.results.model import TrialResult
 from dlperf.runs.records import Progress
 from dlperf.runs.store import write_record
 from dlperf.runs.upgrades import upgrade

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.plan import Selection, expand
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from interpreters import ONE_THREAD, WORKLOADS, interpreter, run_ranks, trains
 from test_programs import parsed
 
 from counting_workspace import Counting
-from dlperf.catalog.load import BUILTIN
+from dlperf.catalog.files.load import BUILTIN
 
 pytestmark = trains
 TINY = ["--precision", "fp32", "--size", "64", "--mib", "1", "--disk-mib", "16", "--steps", "5", "--seconds", "0"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from interpreters import WORKLOADS, interpreter, run
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 
 CASES = load_catalog(None).cases
 PARAMETERS = {

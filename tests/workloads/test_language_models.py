@@ -13,7 +13,7 @@ import pytest
 from interpreters import ONE_THREAD, WORKLOADS, interpreter, run, run_ranks, trains
 from test_programs import LLAMA, parsed
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.plan import Launch, Node
 from dlperf.render.launchers import LAUNCHERS, NodeLaunch
 from ports import free_port

@@ -13,7 +13,7 @@ import pytest
 from interpreters import SMALL, WORKLOADS, interpreter, run, run_ranks, trains
 from test_programs import IMAGES, VGG, parsed
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.plan import Launch, Selection, expand
 from dlperf.render.launchers import LAUNCHERS, NodeLaunch
 from ports import free_port

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import pytest
 from interpreters import SMALL, WORKLOADS, interpreter, run, trains
 
-from dlperf.catalog.load import load_catalog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
-from dlperf.measure.figure import figure_of
-from dlperf.measure.reading import Reading
+from dlperf.measured.throughput.figure import figure_of
+from dlperf.measured.throughput.reading import Reading
 
 pytestmark = trains
 CATALOG = load_catalog(None)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 
-from dlperf.measure.reading import Estimate, Reading
-from dlperf.measure.windows import estimate_from, need
+from dlperf.measured.metrics import Source
+from dlperf.measured.throughput.reading import Estimate, Reading
+from dlperf.measured.throughput.windows import estimate_from, need
 from dlperf.render.launchers import NodeLaunch
-from dlperf.results.metrics import Source
 
 
 def best(reading: Reading, n: int) -> Estimate:

@@ -9,8 +9,8 @@ from pathlib import Path
 from dlperf.app.campaigns import modified
 from dlperf.app.model.table import Row
 from dlperf.app.model.trials import Silences, configuration_text, group_row, nodes_of, trial_row
+from dlperf.measured.model import TrialResult
 from dlperf.plan import Node, PlannedConfiguration, TrialKey
-from dlperf.results.model import TrialResult
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, NodePaths

@@ -8,7 +8,7 @@ import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from dlperf.catalog.settings import read_settings
+from dlperf.catalog.files.settings import read_settings
 from dlperf.errors import RequestError, StorageError
 from dlperf.plan import Plan, TrialKey
 from dlperf.plan.hiding import Hidden

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dlperf.catalog.load import load_formats
+from dlperf.catalog.files.load import load_formats
+from dlperf.catalog.files.problem import CatalogError, Problem
 from dlperf.catalog.log_format import LogFormat
-from dlperf.catalog.problem import CatalogError, Problem
 from dlperf.executors.base import Executor
 from dlperf.formats.registry import format_ids
 from dlperf.runs.paths import Workspace

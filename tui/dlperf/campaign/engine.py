@@ -25,6 +25,7 @@ from dlperf.campaign.rules import events_after_end, events_of_request, is_infras
 from dlperf.campaign.running import Ending, RunningTrial, Watch, ending_of
 from dlperf.campaign.stages import Stages
 from dlperf.errors import DlperfError, RequestError, StorageError
+from dlperf.evidence.logs import LogReader
 from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.executors.verdict import (
     begun_at,
@@ -35,11 +36,10 @@ from dlperf.executors.verdict import (
     silence,
     why_overdue,
 )
-from dlperf.measure.telemetry import disturbance
+from dlperf.measured.findings.telemetry import disturbance
+from dlperf.measured.model import TrialResult
 from dlperf.messages import quoted
 from dlperf.plan import TrialKey
-from dlperf.results.logs import LogReader
-from dlperf.results.model import TrialResult
 from dlperf.runs.journal import figure_data
 from dlperf.runs.lock import engine_lock
 from dlperf.runs.paths import CampaignPaths

@@ -13,9 +13,9 @@ from statistics import median
 from dlperf.catalog.log_format import LogFormat
 from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Run, Samples
-from dlperf.measure.reading import NotEstimable
+from dlperf.measured.run_units import reading_of
+from dlperf.measured.throughput.reading import NotEstimable
 from dlperf.plan import PlannedConfiguration
-from dlperf.results.run_units import reading_of
 from dlperf.runs.records import TrialProgress
 
 RECENT = 32

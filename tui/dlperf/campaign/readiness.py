@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 from dlperf.campaign.create import trial_id
 from dlperf.campaign.dependencies import OpenExecutor
+from dlperf.derived.measure import measure_trial
 from dlperf.errors import DlperfError
 from dlperf.executors.base import CheckItem, Executor, Observation, Trial
 from dlperf.executors.cleaning import clean
@@ -25,7 +26,6 @@ from dlperf.executors.verdict import first_failure
 from dlperf.messages import message
 from dlperf.plan import Launch, Plan, PlannedConfiguration, TrialKey
 from dlperf.plan.launch import INSTALLER
-from dlperf.results.trial import measure_trial
 from dlperf.runs.archive import TrialFiles, seal
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths, TrialPaths

@@ -13,15 +13,15 @@ from dlperf.campaign.journal import EngineJournal, faults_in_checks
 from dlperf.campaign.machines import Machines, array_numbers, demands_of, demands_on
 from dlperf.campaign.rules import BUSY, LEASED
 from dlperf.campaign.running import Ending, RunningTrial, Watch, run_in_background
+from dlperf.derived.timeline import derive, write_derived
 from dlperf.errors import DlperfError, StorageError, UnreachableError
+from dlperf.evidence.logs import LogReader
 from dlperf.executors.base import UNREACHABLE, CheckItem, Executor, Observation
 from dlperf.executors.verdict import is_overdue, seconds_late, why_overdue
+from dlperf.measured.model import TrialResult
 from dlperf.messages import Message, message
 from dlperf.plan import Launch, TrialKey
 from dlperf.plan.hiding import revealed
-from dlperf.results.logs import LogReader
-from dlperf.results.model import TrialResult
-from dlperf.results.timeline import derive, write_derived
 from dlperf.runs.archive import seal
 from dlperf.runs.records import Event, State, TrialStatus, utc_now
 from dlperf.runs.secrets import secrets_of

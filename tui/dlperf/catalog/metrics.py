@@ -30,7 +30,7 @@ Computed = Literal[
     "memory_errors_uncorrected",
     "driver_errors",
 ]
-"""What dlperf computes a metric from; each is a function of ``dlperf.results.metrics``.
+"""What dlperf computes a metric from; each is a function of ``dlperf.measured.metrics``.
 
 ``protocol`` is the value under the case's protocol.
 """
@@ -62,7 +62,7 @@ class Protocol(Entry):
     seconds: PositiveInt | None = None
     """Least time that a training program runs, where the number of steps does not decide."""
     estimator: str
-    """For example ``rate(skip=20, take=100)``; see ``dlperf.measure.estimators``."""
+    """For example ``rate(skip=20, take=100)``; see ``dlperf.measured.throughput.estimators``."""
     repeats: PositiveInt = 1
     """Trials of a configuration."""
     aggregate: Aggregation = "median"

@@ -14,7 +14,7 @@ from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.errors import RequestError
 
 if TYPE_CHECKING:
-    from dlperf.catalog.load import Catalog
+    from dlperf.catalog.files.load import Catalog
 
 commands = typer.Typer()
 group = typer.Typer(invoke_without_command=True)
@@ -84,7 +84,7 @@ def show(
     """Print an entry as YAML. Prints several if several kinds have one of that id."""
     import yaml
 
-    from dlperf.catalog.problem import hint
+    from dlperf.catalog.files.problem import hint
 
     loaded = current_catalog(context)
     found = {kind: entries[name] for kind in COLUMNS if name in (entries := _entries(loaded, kind))}

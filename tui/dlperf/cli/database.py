@@ -15,7 +15,7 @@ from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
     import dlperf
-    from dlperf.results.database import Answer
+    from dlperf.table.database import Answer
 
 commands = typer.Typer()
 
@@ -38,7 +38,7 @@ def export(
     campaign: options.CampaignsOption = None,
 ) -> None:
     """Write all results into an SQLite file, or push them to MLflow."""
-    from dlperf.results.database import refuse_other_file, results_database, write_database
+    from dlperf.table.database import refuse_other_file, results_database, write_database
 
     unreadable: list[object] = []
     if mlflow:
@@ -73,7 +73,7 @@ def query(
     csv: options.CsvOption = None,
 ) -> None:
     """Query all results with SQL, which can only read them."""
-    from dlperf.results.database import SCHEMA, query_database, results_database
+    from dlperf.table.database import SCHEMA, query_database, results_database
 
     if schema:
         print(SCHEMA.read_text("utf-8"), end="")

@@ -15,11 +15,11 @@ from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line
 
 if TYPE_CHECKING:
-    from dlperf.catalog.load import Catalog
+    from dlperf.catalog.files.load import Catalog
+    from dlperf.derived.importing import ImportedLog, ImportPlan
+    from dlperf.evidence.names import NameFacts
+    from dlperf.measured.model import TrialResult
     from dlperf.plan import PlannedProtocol, TrialKey
-    from dlperf.results.importing import ImportedLog, ImportPlan
-    from dlperf.results.model import TrialResult
-    from dlperf.results.names import NameFacts
 
 commands = typer.Typer()
 
@@ -56,11 +56,11 @@ def import_logs(
     as_json: JsonOption = False,
 ) -> None:
     """Import third-party logs, unchanged. Configurations are read from their content, then from their names."""
+    from dlperf.derived.import_writer import refuse_existing, write_import
+    from dlperf.derived.importing import ImportRequest, plan_import
+    from dlperf.evidence.logs import LogReader
+    from dlperf.evidence.names import parse_pattern
     from dlperf.formats.registry import describe
-    from dlperf.results.import_writer import refuse_existing, write_import
-    from dlperf.results.importing import ImportRequest, plan_import
-    from dlperf.results.logs import LogReader
-    from dlperf.results.names import parse_pattern
 
     workspace = current_workspace(context)
     refuse_existing(workspace.new_campaign(campaign))
@@ -91,7 +91,7 @@ def import_logs(
 
 def _given(framework: Word, case: Word, precision: Word, batch_size: Number, gpus: Word) -> NameFacts:
     from dlperf.catalog.axes import parse_scale
-    from dlperf.results.names import NameFacts
+    from dlperf.evidence.names import NameFacts
 
     try:
         nodes, per_node = parse_scale(gpus) if gpus else (None, None)
@@ -108,7 +108,7 @@ def _origin(source: Word) -> str | None:
 
 
 def _protocol(estimator: Word, protocol: Word, catalog: Catalog) -> PlannedProtocol | None:
-    from dlperf.measure.estimators import parse_estimator
+    from dlperf.measured.throughput.estimators import parse_estimator
     from dlperf.plan import PlannedProtocol
     from dlperf.plan.expand import planned_protocol
 

@@ -12,10 +12,10 @@ from dlperf.errors import DlperfError, ExitCode
 from dlperf.view.text import count_noun, file_size, number, one_line
 
 if TYPE_CHECKING:
+    from dlperf.derived.health import Fleet
     from dlperf.executors.base import CheckItem, Trial
     from dlperf.executors.cleaning import Cleaned
     from dlperf.plan import Selection
-    from dlperf.results.health import Fleet
 
 commands = typer.Typer()
 
@@ -69,10 +69,10 @@ def diagnose(
     node is an outlier: worse than the median of five or more alike by 2 % and by a modified z-score of 3.5, or with
     uncorrected memory errors or driver errors (Xid).
     """
-    from dlperf.cli.foreground import run_plan
+    from dlperf.cli.running.foreground import run_plan
+    from dlperf.derived.health import diagnosis_of
+    from dlperf.evidence.logs import log_reader
     from dlperf.plan.diagnosis import plan_diagnosis
-    from dlperf.results.health import diagnosis_of
-    from dlperf.results.logs import log_reader
 
     workspace = options.current_workspace(context)
     plan = plan_diagnosis(selection, options.current_catalog(context))

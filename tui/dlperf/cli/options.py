@@ -17,8 +17,8 @@ from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
     import dlperf
-    from dlperf.catalog.load import Catalog
-    from dlperf.catalog.problem import Problem
+    from dlperf.catalog.files.load import Catalog
+    from dlperf.catalog.files.problem import Problem
     from dlperf.plan.model import Plan, Selection
     from dlperf.runs.paths import Workspace
 
@@ -97,7 +97,7 @@ def current_catalog(context: typer.Context, complain: Callable[[Problem], object
 
 def possible_plan(context: typer.Context, selection: Selection) -> Plan:
     """Return the plan of a selection. Raises RequestError where nothing of it can run."""
-    from dlperf.cli.campaign_text import why_nothing_runs
+    from dlperf.cli.running.text import why_nothing_runs
     from dlperf.plan import expand
 
     plan = expand(selection, current_catalog(context))

@@ -14,7 +14,7 @@ from dlperf.cli.output import print_json, print_note, print_remarks, print_table
 from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
-    from dlperf.results.parsing import ParsedRun
+    from dlperf.derived.parsing import ParsedRun
 
 MOST_SKIPPED = 20
 """Files without a log of which one line each is printed."""
@@ -51,14 +51,14 @@ def parse(
 ) -> None:
     """Read the throughput of each run in training logs. Lists caveats, too."""
     if draft:
-        from dlperf.results.drafts import draft_of
+        from dlperf.evidence.drafts import draft_of
 
         print("---\n".join(map(draft_of, logs)), end="")
         return
+    from dlperf.derived.parsing import LogsError, ParseOptions, parse_logs
+    from dlperf.evidence.logs import BUILTIN_FORMATS, log_reader
     from dlperf.formats.registry import describe
-    from dlperf.measure.estimators import parse_estimator
-    from dlperf.results.logs import BUILTIN_FORMATS, log_reader
-    from dlperf.results.parsing import LogsError, ParseOptions, parse_logs
+    from dlperf.measured.throughput.estimators import parse_estimator
 
     rule = parse_estimator(estimator) if estimator is not None else None
     workspace = optional_workspace(context)

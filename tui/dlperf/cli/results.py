@@ -18,10 +18,10 @@ from dlperf.view.text import count_noun, percent
 
 if TYPE_CHECKING:
     from dlperf.plan import Selection
-    from dlperf.results.claims import Claim
-    from dlperf.results.compare import Comparisons, Missing
-    from dlperf.results.model import ConfigurationResult
-    from dlperf.results.verify import Verification
+    from dlperf.table.model import ConfigurationResult
+    from dlperf.verdicts.claims import Claim
+    from dlperf.verdicts.compare import Comparisons, Missing
+    from dlperf.verification.verify import Verification
 
 commands = typer.Typer()
 MOST_CAVEATS = 10
@@ -62,7 +62,7 @@ def results(
 
 
 def _write_tables(rows: list[ConfigurationResult], csv: Path | None, parquet: Path | None) -> None:
-    from dlperf.results.frame import write_csv, write_parquet
+    from dlperf.table.frame import write_csv, write_parquet
 
     for path, write in ((csv, write_csv), (parquet, write_parquet)):
         if path:
@@ -171,8 +171,8 @@ def compare(
 
 def _falls_short(outcome: Comparisons, ratio: float, allow_missing: bool) -> bool:
     """Print what is below a ratio or missing in B, and return whether anything is."""
-    from dlperf.results.compare import falls_below
-    from dlperf.results.reproduction import agreement
+    from dlperf.verdicts.compare import falls_below
+    from dlperf.verdicts.reproduction import agreement
 
     below = [pair for pair in outcome.pairs if falls_below(pair, ratio)]
     missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
@@ -235,11 +235,11 @@ def verify(
     Third-party results (alone: ``dlperf verify published``) are recomputed where their raw logs are imported or named
     with --logs.
     """
-    from dlperf.results.audit import require_folders
-    from dlperf.results.logs import log_reader
-    from dlperf.results.verify import PUBLISHED, verify_campaign, verify_published
+    from dlperf.evidence.logs import log_reader
     from dlperf.runs.lookup import find_campaign
     from dlperf.runs.store import each_readable
+    from dlperf.verification.audit import require_folders
+    from dlperf.verification.verify import PUBLISHED, verify_campaign, verify_published
 
     workspace = options.current_workspace(context)
     require_folders(raw_logs or ())
@@ -269,7 +269,7 @@ def _print_recomputed(found: list[Verification]) -> None:
 
 
 def _print_verifications(found: list[Verification]) -> None:
-    from dlperf.results.verify import PUBLISHED
+    from dlperf.verification.verify import PUBLISHED
 
     differences = [item for verification in found for item in verification.differences]
     if differences:

@@ -9,23 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from dlperf.cli import (
-    campaigns,
-    catalog,
-    database,
-    fetching,
-    gates,
-    importing,
-    machines,
-    parse,
-    plan,
-    reproduce,
-    results,
-    site,
-    status,
-    versions,
-    workspaces,
-)
+from dlperf.cli import catalog, database, fetching, importing, machines, parse, plan, results, site, workspaces
+from dlperf.cli.running import campaigns, status
+from dlperf.cli.verdicts import gates, reproduce, versions
 from dlperf.version import version
 
 GROUPS = (

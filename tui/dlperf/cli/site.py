@@ -48,7 +48,7 @@ def serve_site(
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="PORT", help="0: any free port.")] = 8000,
 ) -> None:
     """Serve the site on 127.0.0.1. Rebuilds it when runs/ or its pages change."""
-    from dlperf.report.serve import serve
+    from dlperf.report.site.serve import serve
 
     _interrupt_on_sigterm()
     serve(current_workspace(context), port, print_note)

@@ -15,7 +15,7 @@ from dlperf.errors import RequestError
 from dlperf.view.text import count_noun, number, one_line
 
 if TYPE_CHECKING:
-    from dlperf.catalog.problem import Problem
+    from dlperf.catalog.files.problem import Problem
     from dlperf.runs.paths import Workspace
     from dlperf.view.program import Output, Recognised
 
@@ -74,8 +74,8 @@ def init(
 
 def _add_program(root: Path, command: str, name: str | None, batch_size: int | None, seconds: float) -> None:
     """Run a program once and write its entries; a workspace is made only when the run gave a value."""
-    from dlperf.catalog.load import load_catalog
-    from dlperf.catalog.problem import CatalogError
+    from dlperf.catalog.files.load import load_catalog
+    from dlperf.catalog.files.problem import CatalogError
     from dlperf.runs.store import write_atomic
     from dlperf.view import program
 
@@ -126,8 +126,8 @@ def quickstart(
 ) -> None:
     """Measure a small model on this machine in a minute. Builds its site, too."""
     from dlperf.campaign.create import create_campaign
-    from dlperf.catalog.load import load_catalog
-    from dlperf.cli.foreground import run_in_foreground
+    from dlperf.catalog.files.load import load_catalog
+    from dlperf.cli.running.foreground import run_in_foreground
     from dlperf.plan import Selection, expand
     from dlperf.report.build import build_site
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dlperf.catalog.load import read_programs
+from dlperf.catalog.files.load import read_programs
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors.base import NodeObservation, Observation, Reference, Trial
 from dlperf.executors.logs import collect_files, tail_machine

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
 
-from dlperf.catalog.load import read_programs
+from dlperf.catalog.files.load import read_programs
 from dlperf.errors import RequestError
 
 CACHE_VARIABLE = "DLPERF_WHEELS"

@@ -8,13 +8,14 @@ from functools import cache, partial
 from itertools import chain
 
 from dlperf.catalog.entries import read_layer
+from dlperf.catalog.files.load import BUILTIN
+from dlperf.catalog.files.problem import hint
 from dlperf.catalog.linear import compile_linear
-from dlperf.catalog.load import BUILTIN
 from dlperf.catalog.log_format import Dialect, LogFormat, OtherRecords
 from dlperf.catalog.plugins import FORMATS, installed, load_plugin
-from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
-from dlperf.formats import dllogger, mllog, own, paddleclas
+from dlperf.formats import mllog, own, paddleclas
+from dlperf.formats.dllogger import parser as dllogger
 from dlperf.formats.lines import LineReader
 from dlperf.formats.numbers import Clock
 from dlperf.formats.parser import LogParser

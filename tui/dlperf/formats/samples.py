@@ -141,7 +141,7 @@ class Run:
     marks_end: bool = True
     """A complete run would have that line, or its number of steps is known."""
     notes: list[str] = field(default_factory=list)
-    """Codes of oddities seen while parsing, such as ``nan_loss``; ``measure.run_findings`` turns them into findings."""
+    """Codes of oddities seen while parsing, such as ``nan_loss``, which become findings."""
 
     @property
     def count(self) -> int:

@@ -11,7 +11,7 @@ from dlperf.plan.model import Plan, Selection
 from dlperf.plan.subject import max_nodes, precisions_of
 
 if TYPE_CHECKING:
-    from dlperf.catalog.load import Catalog
+    from dlperf.catalog.files.load import Catalog
 
 FRAMEWORK = "diagnosis"
 PRECISIONS = ("bf16", "fp32")

@@ -8,8 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from dlperf.catalog.axes import Configuration, parse_scale, profiled_configuration
+from dlperf.catalog.files.problem import hint
 from dlperf.catalog.patterns import expected_line
-from dlperf.catalog.problem import hint
 from dlperf.catalog.units import counts_samples, default_metric
 from dlperf.errors import RequestError
 from dlperf.messages import message, quoted
@@ -27,8 +27,8 @@ from dlperf.plan.model import (
 from dlperf.plan.subject import Subject, device, devices_of, fits, peak_of, precisions_of, why_impossible
 
 if TYPE_CHECKING:
+    from dlperf.catalog.files.load import Catalog
     from dlperf.catalog.hardware import Accelerator, Hardware
-    from dlperf.catalog.load import Catalog
     from dlperf.catalog.machines import Price
     from dlperf.catalog.metrics import Metric, Protocol
     from dlperf.catalog.model import Case, Framework, Precision

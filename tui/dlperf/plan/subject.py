@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from dlperf.catalog.axes import Configuration, matches
-from dlperf.catalog.problem import listed
+from dlperf.catalog.files.problem import listed
 from dlperf.messages import Message, message, quoted
 from dlperf.plan.axes import declared_axes
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from dlperf.messages import Message
 from dlperf.report.data import gpus_total, grouped
-from dlperf.results.claims import Claim, claim, family_of, work_left_out
-from dlperf.results.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import Claim, claim, family_of, work_left_out
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,15 @@ from pathlib import Path
 
 from dlperf.messages import Language
 from dlperf.redaction import Redactor
-from dlperf.report import downloads
-from dlperf.report import locations as at
 from dlperf.report.charts.svg import style_sheet
 from dlperf.report.data import SiteData
-from dlperf.report.editions import keep_edition, refuse_edition
 from dlperf.report.evidence import NOTHING, Evidence, EvidenceReader, HashedFile
-from dlperf.report.feed import feed
+from dlperf.report.files import downloads
+from dlperf.report.files.editions import keep_edition, refuse_edition
+from dlperf.report.files.feed import feed
+from dlperf.report.files.previews import previews
 from dlperf.report.load import load_site_data
-from dlperf.report.locations import Group
-from dlperf.report.mkdocs import build_html, refuse_foreign_folder
 from dlperf.report.pages.audit import audit
-from dlperf.report.pages.configurations import EvidenceOf, configurations, configurations_index
 from dlperf.report.pages.explorer import conditions_data, explorer, explorer_data
 from dlperf.report.pages.frameworks import framework, frameworks_index
 from dlperf.report.pages.hardware import hardware, hardware_index
@@ -30,19 +27,22 @@ from dlperf.report.pages.history import history
 from dlperf.report.pages.home import every_answer, home
 from dlperf.report.pages.methodology import methodology
 from dlperf.report.pages.models import model
-from dlperf.report.pages.profiles import OfferedProfile
-from dlperf.report.pages.report import report, reports_index
-from dlperf.report.pages.trial_evidence import Shapes, curves, log_lines, pictures
-from dlperf.report.parallel import parallel_map
-from dlperf.report.previews import previews
+from dlperf.report.pages.reports.report import report, reports_index
+from dlperf.report.pages.results.configurations import EvidenceOf, configurations, configurations_index
+from dlperf.report.pages.results.evidence import Shapes, curves, log_lines, pictures
+from dlperf.report.pages.results.profiles import OfferedProfile
 from dlperf.report.redaction import of_overviews, refuse_leaks, report_lines, site_redactor, without_secrets
+from dlperf.report.site import locations as at
+from dlperf.report.site.locations import Group
+from dlperf.report.site.mkdocs import build_html, refuse_foreign_folder
+from dlperf.report.site.parallel import parallel_map
 from dlperf.report.site.settings import read_settings
 from dlperf.report.site.staging import stage
 from dlperf.report.site.workspace import update_workspace
-from dlperf.report.writing import Sources
-from dlperf.results.columns import flat_columns, parquet
-from dlperf.results.model import ConfigurationResult
+from dlperf.report.site.writing import Sources
 from dlperf.runs.paths import Workspace
+from dlperf.table.columns import flat_columns, parquet
+from dlperf.table.model import ConfigurationResult
 
 FONT = "theme/assets/fonts/inter.woff2"
 ADDRESSES = {

@@ -9,8 +9,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from dlperf.report.figures import four_digits
 from dlperf.report.templating import TEMPLATES
-from dlperf.results.baselines import Judgement
 from dlperf.runs.store import write_atomic
+from dlperf.verdicts.baselines import Judgement
 
 FILES = ("junit.xml", "summary.md", "badge.svg")
 """``summary.md`` begins with a mark by which a comment on a pull request is found again."""

@@ -14,25 +14,25 @@ from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.metrics import Metric, Protocol
 from dlperf.catalog.model import Case, Framework, Precision
 from dlperf.catalog.units import is_rate
-from dlperf.measure.significance import LEAST_TRIALS
-from dlperf.measure.statistics import bandwidth_limit, flop_limit, roofline_share
+from dlperf.derived.health import CASE as DIAGNOSIS
+from dlperf.derived.importing import NODE as IMPORTED
+from dlperf.evidence.identify import catalog_id
+from dlperf.measured.findings.program_faults import FAULTS
+from dlperf.measured.statistics import bandwidth_limit, flop_limit, roofline_share
 from dlperf.messages import LANGUAGES, N_, Language
 from dlperf.messages.language import CODES, Code
 from dlperf.plan import PlannedConfiguration
-from dlperf.report import locations as at
 from dlperf.report.charts.svg import series_of
-from dlperf.report.locations import Group, group_of
 from dlperf.report.machine import Probed
-from dlperf.results.audit import AuditRow
-from dlperf.results.health import CASE as DIAGNOSIS
-from dlperf.results.identify import catalog_id
-from dlperf.results.importing import NODE as IMPORTED
-from dlperf.results.load import SUPERSEDED
-from dlperf.results.model import ConfigurationResult
-from dlperf.results.program_faults import FAULTS, faults_of_programs
-from dlperf.results.verified import Verified
+from dlperf.report.site import locations as at
+from dlperf.report.site.locations import Group, group_of
 from dlperf.runs.published import PublishedReport
 from dlperf.runs.records import CampaignRecord
+from dlperf.table.load import SUPERSEDED
+from dlperf.table.model import ConfigurationResult
+from dlperf.table.verified import Verified
+from dlperf.verdicts.significance import LEAST_TRIALS
+from dlperf.verification.audit import AuditRow
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -55,7 +55,7 @@ FAMILIES = {
     "pytorch": "PyTorch",
     "tensorflow": "TensorFlow",
 }
-"""Names of the frameworks that logs reveal (``results.names.FRAMEWORKS``), whatever the version."""
+"""Names of the frameworks that logs reveal (``evidence.names.FRAMEWORKS``), whatever the version."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class SiteData:
         Those of a faulty program are left out: a correction is no regression.
         """
         own = (row for row in self.ordered if row.value and not is_published(row.campaign))
-        measured = [row for row in own if not faults_of_programs(row)]
+        measured = [row for row in own if not row.program_faults]
         dated = sorted(measured, key=lambda row: (self.created(row.campaign), row.campaign))
         points = grouped(dated, point)
         return {name: rows for name, rows in points.items() if len({row.campaign for row in rows}) > 1}

@@ -9,21 +9,22 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
+from dlperf.derived.health import CASE, Fleet, diagnosis_of
+from dlperf.derived.profiles import Profile, read_profile
+from dlperf.derived.timeline import Timeline, derive_timeline, log_of, origin_of, write_timeline
 from dlperf.errors import DlperfError
+from dlperf.evidence.facts import flattened
+from dlperf.evidence.logs import LogReader, log_reader
+from dlperf.measured.model import TrialResult
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.data import is_published
-from dlperf.report.downloads import Download
-from dlperf.report.locations import Group
-from dlperf.results.health import CASE, Fleet, diagnosis_of
-from dlperf.results.logs import LogReader, log_reader
-from dlperf.results.model import ConfigurationResult, TrialResult
-from dlperf.results.profiles import Profile, read_profile
-from dlperf.results.provenance import flattened
-from dlperf.results.timeline import Timeline, derive_timeline, log_of, origin_of, write_timeline
+from dlperf.report.files.downloads import Download
+from dlperf.report.site.locations import Group
 from dlperf.runs.archive import RENDERED, TrialFiles, sha256_of
 from dlperf.runs.bounded import load_json, read_bytes
 from dlperf.runs.paths import NodePaths, TrialPaths, Workspace
 from dlperf.runs.store import Complain, read_record_if_whole
+from dlperf.table.model import ConfigurationResult
 
 
 @dataclass(frozen=True)

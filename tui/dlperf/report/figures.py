@@ -15,9 +15,9 @@ from dlperf.catalog.units import counts_samples
 from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
 from dlperf.report.data import gpus_total, grouped, is_published
-from dlperf.report.locations import configuration_page, html_address
+from dlperf.report.site.locations import configuration_page, html_address
 from dlperf.report.views import Figure
-from dlperf.results.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult
 
 TITLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))
 AXES = TITLES["axes"]

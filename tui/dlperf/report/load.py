@@ -6,26 +6,26 @@ from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 
 from dlperf.catalog.axes import profiled_configuration
+from dlperf.catalog.files.load import Catalog, load_catalog
 from dlperf.catalog.hardware import Hardware
-from dlperf.catalog.load import Catalog, load_catalog
 from dlperf.errors import DlperfError
+from dlperf.evidence.logs import log_reader
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.data import SiteData
-from dlperf.report.editions import editions
 from dlperf.report.evidence import EvidenceReader
+from dlperf.report.files.editions import editions
 from dlperf.report.machine import Probed
 from dlperf.report.site.settings import read_settings, site_address
-from dlperf.results.audit import audit_workspace, verdicts_of
-from dlperf.results.load import load_campaign
-from dlperf.results.logs import log_reader
-from dlperf.results.model import ConfigurationResult
-from dlperf.results.published import campaign_of, rows_of_report
-from dlperf.results.verified import Verified, read_verified, values_of
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.secrets import refuse_damaged_secrets
 from dlperf.runs.store import Complain, each_readable
+from dlperf.table.load import load_campaign
+from dlperf.table.model import ConfigurationResult
+from dlperf.table.published import campaign_of, rows_of_report
+from dlperf.table.verified import Verified, read_verified, values_of
+from dlperf.verification.audit import audit_workspace, verdicts_of
 
 HERE = "local"
 """Id of the built-in entry of the machine that dlperf runs on."""

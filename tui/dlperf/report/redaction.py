@@ -11,12 +11,12 @@ from html import escape
 from pathlib import Path
 
 from dlperf.errors import DlperfError
+from dlperf.evidence.logs import open_log
 from dlperf.redaction import Found, Redactor
 from dlperf.redaction.redactor import HOME, has_placeholder
 from dlperf.redaction.rules import compiled
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData
-from dlperf.results.logs import open_log
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord

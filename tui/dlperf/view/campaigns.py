@@ -9,7 +9,7 @@ from statistics import median
 
 from dlperf.catalog.units import is_rate
 from dlperf.errors import DlperfError
-from dlperf.measure.statistics import speedup
+from dlperf.measured.statistics import speedup
 from dlperf.messages import N_, Message, _, render
 from dlperf.plan import Selection
 from dlperf.runs.journal import CampaignReader
@@ -168,7 +168,7 @@ def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
 
 def _with_figures(paths: CampaignPaths, status: CampaignStatus) -> CampaignStatus:
     """Read the figures of trials that succeeded before journals held them."""
-    from dlperf.results.model import TrialResult
+    from dlperf.measured.model import TrialResult
 
     read = {}
     for key, trial in status.trials.items():

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Any
 
 from dlperf.errors import DlperfError, RequestError
-from dlperf.results.model import ConfigurationResult
 from dlperf.runs.records import seconds_between
+from dlperf.table.model import ConfigurationResult
 from dlperf.view.http import SendError, send
 
 EXPERIMENT = "dlperf"

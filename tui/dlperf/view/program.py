@@ -18,16 +18,16 @@ from pathlib import Path
 
 import yaml
 
-from dlperf.catalog.load import Catalog
+from dlperf.catalog.files.load import Catalog
+from dlperf.catalog.files.problem import hint
 from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.placeholders import PLACEHOLDERS, finish, names_in
-from dlperf.catalog.problem import hint
 from dlperf.errors import RequestError
+from dlperf.evidence.drafts import only_example, rate_examples
 from dlperf.formats.draft import draft_format
 from dlperf.formats.registry import detect, format_ids, parser_for
-from dlperf.measure.figure import Figure, figure_of
-from dlperf.measure.reading import NotEstimable, Reading
-from dlperf.results.drafts import only_example, rate_examples
+from dlperf.measured.throughput.figure import Figure, figure_of
+from dlperf.measured.throughput.reading import NotEstimable, Reading
 from dlperf.view.text import one_line
 
 MOST_BYTES = 4 << 20

@@ -12,10 +12,10 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.plan import Plan, PlannedConfiguration
 from dlperf.plan.model import Version
 from dlperf.plan.versions import ACTIVATE
-from dlperf.results.baselines import Judgement, judge
-from dlperf.results.compare import Selector, compare
-from dlperf.results.load import Filters, load_results
 from dlperf.runs.paths import Workspace
+from dlperf.table.load import Filters, load_results
+from dlperf.verdicts.baselines import Judgement, judge
+from dlperf.verdicts.compare import Selector, compare
 
 
 def add_worktrees(planned: Iterable[PlannedConfiguration]) -> None:

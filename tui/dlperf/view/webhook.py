@@ -7,15 +7,15 @@ import subprocess
 from collections import Counter
 from typing import Any
 
-from dlperf.catalog.settings import read_settings
+from dlperf.catalog.files.settings import read_settings
 from dlperf.errors import DlperfError, ExitCode, RequestError
-from dlperf.results.load import load_campaign
-from dlperf.results.logs import log_reader
-from dlperf.results.model import ConfigurationResult
+from dlperf.evidence.logs import log_reader
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignStatus, State
 from dlperf.runs.secrets import redact_for_runs
 from dlperf.runs.store import dump_record
+from dlperf.table.load import load_campaign
+from dlperf.table.model import ConfigurationResult
 from dlperf.version import version
 from dlperf.view.http import SendError, send
 

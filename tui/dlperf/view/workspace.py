@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dlperf.catalog.problem import hint
+from dlperf.catalog.files.problem import hint
 from dlperf.errors import DlperfError, RequestError
 from dlperf.plan.model import Plan, Selection
 from dlperf.runs import paths
@@ -15,9 +15,9 @@ from dlperf.runs import paths
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dlperf.catalog.load import Catalog
-    from dlperf.results.compare import Comparisons
-    from dlperf.results.model import ConfigurationResult
+    from dlperf.catalog.files.load import Catalog
+    from dlperf.table.model import ConfigurationResult
+    from dlperf.verdicts.compare import Comparisons
 
 Words = str | Sequence[str]
 """One or several, as ``Sizes``."""
@@ -36,9 +36,9 @@ def load_entries(workspace: paths.Workspace | None, complain: Complain | None) -
     Raises:
         CatalogError: without ``complain``, a file is invalid.
     """
-    from dlperf.catalog.load import load_catalog
+    from dlperf.catalog.files.load import load_catalog
     from dlperf.formats.registry import format_ids
-    from dlperf.measure.estimators import parse_estimator
+    from dlperf.measured.throughput.estimators import parse_estimator
 
     return load_catalog(workspace.catalog if workspace else None, format_ids(), parse_estimator, complain)
 
@@ -139,7 +139,7 @@ class Workspace:
         metrics: Words = (),
     ) -> pd.DataFrame:
         """Return ``rows`` as a data frame with the columns of ``dlperf results --json``; a missing value is NaN."""
-        from dlperf.results.frame import results_frame
+        from dlperf.table.frame import results_frame
 
         return results_frame(self.rows(selection, campaigns=campaigns, statuses=statuses, metrics=metrics))
 
@@ -156,7 +156,7 @@ class Workspace:
         Raises:
             RequestError: a campaign, status, metric, machine, framework, case or precision is unknown.
         """
-        from dlperf.results.load import filters_of, load_results
+        from dlperf.table.load import filters_of, load_results
 
         words = {"campaigns": _several(campaigns), "statuses": _several(statuses), "metrics": _several(metrics)}
         rows = load_results(self.paths, filters_of(selection, **words), self._complain)
@@ -171,7 +171,7 @@ class Workspace:
         Raises:
             RequestError: a side matches nothing, or the two share no configuration.
         """
-        from dlperf.results.conditions import compare_in_workspace
+        from dlperf.verdicts.workspace import compare_in_workspace
 
         return compare_in_workspace(self.paths, a, b, self._complain, metric)
 
@@ -202,7 +202,7 @@ class Workspace:
 
 def _refuse_unknown_statuses(words: Sequence[str]) -> None:
     """Reject what is neither a status nor its text, after which a colon and a cause may stand."""
-    from dlperf.results.model import STATUSES
+    from dlperf.table.model import STATUSES
 
     for word in words:
         if word.partition(":")[0].replace(" ", "_") not in STATUSES:

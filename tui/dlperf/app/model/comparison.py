@@ -11,11 +11,11 @@ from dlperf.app.model.results_table import about_result, axes_of, figure_text
 from dlperf.app.model.table import Column, Row, TableView, Tone, axis_columns
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _, render
-from dlperf.results import columns as flat
-from dlperf.results.claims import Claim
-from dlperf.results.compare import Comparisons, Missing, Selector, compare
-from dlperf.results.model import ConfigurationResult
-from dlperf.results.provenance import differences
+from dlperf.table import columns as flat
+from dlperf.table.conditions import differences
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import Claim
+from dlperf.verdicts.compare import Comparisons, Missing, Selector, compare
 from dlperf.view.text import number, percent, printable
 
 NO_FIGURE, NEW, MISSING, NOT_COMPARED = "not_comparable", "new", "missing", "several"
@@ -31,7 +31,7 @@ VERDICTS = {
     NEW: N_("new"),
     NOT_COMPARED: N_("several rows, not compared"),
 }
-"""Verdict of ``dlperf.results.compare``, or what only one side has → its label, bad news first."""
+"""Verdict of ``dlperf.verdicts.compare``, or what only one side has → its label, bad news first."""
 TONES: dict[str, Tone] = {
     "slower": "bad",
     "worse": "bad",

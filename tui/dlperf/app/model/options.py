@@ -10,8 +10,8 @@ from typing import TypeVar
 from dlperf.app.model.choice import AXES, Choice
 from dlperf.app.model.table import Row, Tone, has_words
 from dlperf.catalog.axes import parse_scale
+from dlperf.catalog.files.load import Catalog
 from dlperf.catalog.hardware import Hardware
-from dlperf.catalog.load import Catalog
 from dlperf.catalog.model import Case, Framework, Recipe
 from dlperf.messages import _, language
 from dlperf.plan.axes import declared_axes

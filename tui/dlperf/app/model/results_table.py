@@ -11,9 +11,9 @@ from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, TableView, T
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.messages import _, language
 from dlperf.plan import TrialKey
-from dlperf.results.columns import csv_text, flat_columns
-from dlperf.results.model import ConfigurationResult
-from dlperf.results.rows import row_of_trial
+from dlperf.table.columns import csv_text, flat_columns
+from dlperf.table.model import ConfigurationResult
+from dlperf.table.rows import row_of_trial
 from dlperf.view.text import number, percent, printable
 
 BAR_WIDTH = 8

@@ -10,8 +10,8 @@ from statistics import fmean
 
 from dlperf.app.model.table import Column, Row
 from dlperf.app.model.trials import sparkline
+from dlperf.evidence.telemetry import TelemetryRow, parse_telemetry, read_telemetry
 from dlperf.messages import _, pgettext
-from dlperf.results.telemetry import TelemetryRow, parse_telemetry, read_telemetry
 from dlperf.view.text import printable, short_duration
 
 TAIL_BYTES = 65536

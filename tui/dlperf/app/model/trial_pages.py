@@ -9,11 +9,11 @@ from typing import Any
 from rich.cells import cell_len
 
 from dlperf.app.model.trials import LOOKS
-from dlperf.measure.findings import Finding
+from dlperf.evidence.facts import flattened
+from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.messages import N_, _, render
+from dlperf.messages.finding import Finding
 from dlperf.plan import PlannedConfiguration
-from dlperf.results.model import MetricValue, TrialResult
-from dlperf.results.provenance import flattened
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import TrialPaths

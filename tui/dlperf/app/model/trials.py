@@ -14,9 +14,9 @@ from typing import NamedTuple
 from dlperf.app.model.campaigns_table import counts_text
 from dlperf.app.model.table import Column, Row, Tone, has_words
 from dlperf.catalog.axes import axes_text
+from dlperf.measured.model import TrialResult
 from dlperf.messages import N_, Message, _, pgettext, render
 from dlperf.plan import Configuration, TrialKey
-from dlperf.results.model import TrialResult
 from dlperf.runs.records import (
     CampaignRecord,
     CampaignStatus,

@@ -94,8 +94,8 @@ class CampaignsScreen(SortedTableScreen):
     @work(thread=True, exclusive=True, group="preview")
     def _read_results(self, name: str) -> None:
         from dlperf.app.model.results_table import ResultsView, about_result
-        from dlperf.results.load import load_campaign
-        from dlperf.results.logs import log_reader
+        from dlperf.evidence.logs import log_reader
+        from dlperf.table.load import load_campaign
 
         try:
             _, rows = load_campaign(self.workspace.campaign(name), partial(log_reader, self.workspace))

@@ -32,8 +32,8 @@ from dlperf.view.text import printable
 
 if TYPE_CHECKING:
     from dlperf.app.model.options import Option
-    from dlperf.catalog.load import Catalog
-    from dlperf.catalog.problem import Problem
+    from dlperf.catalog.files.load import Catalog
+    from dlperf.catalog.files.problem import Problem
     from dlperf.plan import Plan
 
 TITLES = {
@@ -98,7 +98,7 @@ class ChooseScreen(PlanActions):
 
     @work(thread=True, exclusive=True, group="catalog")
     def _read_catalog(self) -> None:
-        from dlperf.catalog.load import load_catalog
+        from dlperf.catalog.files.load import load_catalog
         from dlperf.formats.registry import format_ids
 
         problems: list[Problem] = []

@@ -12,12 +12,12 @@ from dlperf.app.screens.pages import ListPage
 from dlperf.errors import DlperfError
 from dlperf.messages import _
 from dlperf.plan import PlannedConfiguration, TrialKey
-from dlperf.results.model import ConfigurationResult
 from dlperf.runs.paths import Workspace
+from dlperf.table.model import ConfigurationResult
 
 
 async def show_side_by_side(screen: PlaceScreen, rows: Sequence[ConfigurationResult]) -> None:
-    from dlperf.results.conditions import stated_conditions
+    from dlperf.verdicts.workspace import stated_conditions
 
     conditions: list[dict[str, str]] = []
     if await screen.attempt(lambda: conditions.extend(stated_conditions(screen.workspace, rows))):
@@ -50,7 +50,7 @@ async def compare_trial(screen: PlaceScreen, campaign: str, planned: PlannedConf
 def _read_trials(
     workspace: Workspace, campaign: str, planned: PlannedConfiguration, key: TrialKey
 ) -> list[ConfigurationResult]:
-    from dlperf.results.load import Filters, load_results
+    from dlperf.table.load import Filters, load_results
 
     left_out: list[DlperfError] = []  # the Results screen names them
     rows = load_results(workspace, Filters(cases=(planned.configuration.case,)), left_out.append)

@@ -28,7 +28,7 @@ from dlperf.plan import Selection
 from dlperf.view.text import printable
 
 if TYPE_CHECKING:
-    from dlperf.catalog.load import Catalog
+    from dlperf.catalog.files.load import Catalog
     from dlperf.plan import Plan
 
 

@@ -22,9 +22,9 @@ from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
-from dlperf.measure.significance import LEAST_TRIALS, SIGNIFICANT
 from dlperf.messages import N_, _
-from dlperf.results.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.significance import LEAST_TRIALS, SIGNIFICANT
 from dlperf.view.campaigns import Standing
 from dlperf.view.text import printable
 
@@ -89,7 +89,7 @@ class ResultsScreen(SortedTableScreen):
 
     @work(thread=True, exclusive=True, group="results")
     def action_reload(self) -> None:
-        from dlperf.results.load import load_results
+        from dlperf.table.load import load_results
 
         problems: list[DlperfError] = []
         try:

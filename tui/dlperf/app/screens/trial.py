@@ -29,14 +29,14 @@ from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.status_line import StatusLine
 from dlperf.errors import DlperfError
+from dlperf.evidence.logs import LogReader, is_gzip, log_reader
 from dlperf.formats.parser import LogParser
 from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Run
-from dlperf.measure.reading import NotEstimable
+from dlperf.measured.run_units import reading_of
+from dlperf.measured.throughput.reading import NotEstimable
 from dlperf.messages import N_, _, render
 from dlperf.plan import PlannedConfiguration, TrialKey
-from dlperf.results.logs import LogReader, is_gzip, log_reader
-from dlperf.results.run_units import reading_of
 from dlperf.runs.records import State, TrialStatus
 from dlperf.view.text import printable
 

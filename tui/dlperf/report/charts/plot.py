@@ -8,10 +8,10 @@ from itertools import accumulate
 from math import ceil
 
 from dlperf.catalog.palette import palette
+from dlperf.derived.timeline import Point, thinned
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import Axis, linear, named, tick_text
 from dlperf.report.templating import draw
-from dlperf.results.timeline import Point, thinned
 
 LEFT, RIGHT, TOP, BOTTOM = 54, 10, 26, 44
 LEGEND_ROW = 18

@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dlperf.derived.health import CASE as DIAGNOSIS
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report.data import PUBLISHED, SiteData, grouped, is_published
 from dlperf.report.pages.page import Page
+from dlperf.report.site import locations as at
 from dlperf.report.views import Link, Table, Text, date
-from dlperf.results.audit import AuditRow
-from dlperf.results.health import CASE as DIAGNOSIS
-from dlperf.results.model import ConfigurationResult
-from dlperf.results.verdicts import EXACT, NOTED
+from dlperf.table.audited import EXACT, NOTED
+from dlperf.table.model import ConfigurationResult
+from dlperf.verification.audit import AuditRow
 
 Rows = Sequence[AuditRow]
 COLUMNS = (

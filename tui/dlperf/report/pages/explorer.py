@@ -9,14 +9,14 @@ from dlperf.catalog.hardware import Hardware
 from dlperf.catalog.units import is_rate
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
 from dlperf.report.machine import format_fact, localize_facts
 from dlperf.report.pages.overview import METRICS, chip, family, interest
 from dlperf.report.pages.page import COLUMNS, Page
-from dlperf.report.pages.report_fairness import published_facts
-from dlperf.results.model import ConfigurationResult, MetricResult
-from dlperf.results.provenance import row_conditions
+from dlperf.report.pages.reports.fairness import published_facts
+from dlperf.report.site import locations as at
+from dlperf.table.conditions import row_conditions
+from dlperf.table.model import ConfigurationResult, MetricResult
 
 SCHEMA = 2
 SCRIPTS = ("bars.js", "explorer-state.js", "explorer-chart.js", "explorer-sides.js", "explorer-copy.js", "explorer.js")

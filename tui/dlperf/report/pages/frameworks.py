@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dlperf.catalog.model import Framework
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report.answer import Answer, is_rival, said_of
 from dlperf.report.data import SiteData, distinct, gpus_total
 from dlperf.report.pages.page import COUNTS, Page
+from dlperf.report.site import locations as at
 from dlperf.report.views import Link, Listed, Table
-from dlperf.results.claims import DECIDED
-from dlperf.results.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import DECIDED
 
 
 def framework(

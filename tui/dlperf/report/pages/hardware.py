@@ -9,15 +9,15 @@ from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.messages import Language
 from dlperf.plan.subject import max_nodes
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer
 from dlperf.report.data import SiteData, gpus_total
 from dlperf.report.machine import localize_facts
 from dlperf.report.pages.home import headlines
 from dlperf.report.pages.page import COUNTS, Page
+from dlperf.report.site import locations as at
 from dlperf.report.views import Link, Table
-from dlperf.results.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult
 
 
 def hardware(

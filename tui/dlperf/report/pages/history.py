@@ -7,20 +7,20 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from dlperf.measure.significance import SIGNIFICANT
+from dlperf.measured.findings.program_faults import FAULTS, UNFAIR
 from dlperf.messages import N_, Language
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.charts.plot import Line, Plot, plot
 from dlperf.report.data import SiteData, distinct, grouped
 from dlperf.report.pages.page import COLUMNS as PAGE_COLUMNS
 from dlperf.report.pages.page import Page
+from dlperf.report.site import locations as at
 from dlperf.report.views import Column, Link, Table, Text, date
-from dlperf.results.claims import Claim, claim
-from dlperf.results.model import ConfigurationResult
-from dlperf.results.program_faults import FAULTS, UNFAIR
-from dlperf.results.provenance import HASH_DIGITS, differing, row_conditions
+from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import Claim, claim
+from dlperf.verdicts.significance import SIGNIFICANT
 
 WORSE = ("slower", "worse")
 """Verdicts of a regression."""

@@ -10,16 +10,16 @@ from statistics import median
 from dlperf.messages import Language
 from dlperf.plan.subject import max_nodes
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers, base_precision, said_of
 from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped, is_published
 from dlperf.report.pages.overview import METRICS, chip, model_charts
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.pictures import ranked_bars
+from dlperf.report.pages.results.pictures import ranked_bars
+from dlperf.report.site import locations as at
 from dlperf.report.views import Bar, Figure, Lead, Link, Table
-from dlperf.results.claims import Claim, work_left_out
-from dlperf.results.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import Claim, work_left_out
 
 NEWS = 6
 MOST_NAMED = 4

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlperf.catalog.model import Numerics
-from dlperf.measure import significance
-from dlperf.measure.findings import WINDOW_SECONDS
-from dlperf.measure.significance import detectable_difference, pooled_variation
+from dlperf.measured.findings.trials import WINDOW_SECONDS
+from dlperf.measured.statistics import pooled_variation
 from dlperf.messages import Language, Message
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report.answer import answers
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_views
+from dlperf.report.site import locations as at
 from dlperf.report.views import Column, Listed, Table
-from dlperf.results import claims
-from dlperf.results.claims import Claim, machine_variation
-from dlperf.results.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts import claims, significance
+from dlperf.verdicts.claims import Claim, machine_variation
+from dlperf.verdicts.significance import detectable_difference
 
 VARIATIONS = (0.001, 0.003, 0.01, 0.03)
 TRIALS = (5, 7, 10)

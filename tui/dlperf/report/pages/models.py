@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report.data import KINDS, SiteData
 from dlperf.report.pages.page import Page
-from dlperf.results.model import ConfigurationResult
+from dlperf.report.site import locations as at
+from dlperf.table.model import ConfigurationResult
 
 LENGTH = "sequence_length"
 COLUMNS = (

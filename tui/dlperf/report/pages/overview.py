@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from dlperf.catalog.palette import family_number
 from dlperf.catalog.units import is_rate
-from dlperf.measure.significance import LEAST_TRIALS
 from dlperf.messages import N_
 from dlperf.report import figures
 from dlperf.report.data import SiteData, gpus_total, grouped, is_published
 from dlperf.report.pages.page import COLUMNS, Page
-from dlperf.report.pages.pictures import bars
-from dlperf.results.model import ConfigurationResult
+from dlperf.report.pages.results.pictures import bars
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.significance import LEAST_TRIALS
 
 CHIP = re.compile(r"\b(?:GB|MI|[ABHLTPV])\d{2,3}X?\b", re.IGNORECASE)
 """Name of an accelerator within the title of a machine."""

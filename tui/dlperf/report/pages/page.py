@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 from dlperf.messages import Language, Message, Value
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report import markdown as md
 from dlperf.report.data import KINDS, SiteData, gpus_total
+from dlperf.report.site import locations as at
 from dlperf.report.templating import render
 from dlperf.report.views import Column, Figure, Link, Table, Text, filled
-from dlperf.results.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult
 
 Cell = Callable[[ConfigurationResult], object]
 """Content of a cell."""

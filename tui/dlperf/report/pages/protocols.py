@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from dlperf.catalog.metrics import Protocol
-from dlperf.measure.estimators import signature
+from dlperf.measured.throughput.estimators import signature
 from dlperf.messages import N_
-from dlperf.report import locations as at
 from dlperf.report.pages.page import COLUMNS, Page
+from dlperf.report.site import locations as at
 from dlperf.report.views import Link, Table
 
 FACTS = ("skip_steps", "take_steps", "estimator", "repeats", "aggregate")

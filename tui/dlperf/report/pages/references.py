@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit
 
 from dlperf.report import figures
-from dlperf.report import locations as at
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.trials import SHOWN_OF_HASH
-from dlperf.results.model import ConfigurationResult
+from dlperf.report.pages.results.trials import SHOWN_OF_HASH
+from dlperf.report.site import locations as at
+from dlperf.table.model import ConfigurationResult
 
 
 def subject_of(page: Page, row: ConfigurationResult) -> str:

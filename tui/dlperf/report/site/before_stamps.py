@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dlperf.catalog.problem import CatalogError
-from dlperf.catalog.yamlfile import read_document
+from dlperf.catalog.files.problem import CatalogError
+from dlperf.catalog.files.yamlfile import read_document
 from dlperf.messages.language import CODES
-from dlperf.report.locations import root_of
+from dlperf.report.site.locations import root_of
 from dlperf.report.site.settings import Settings, as_yaml, packaged_settings
 from dlperf.report.site.shipped import GENERATED, files_below, shipped_root
 from dlperf.runs.paths import Workspace

@@ -11,10 +11,10 @@ from pydantic import ConfigDict, StringConstraints, ValidationError, field_valid
 
 from dlperf.catalog.entries import validation_problems
 from dlperf.catalog.entry import Model
-from dlperf.catalog.problem import CatalogError
-from dlperf.catalog.yamlfile import Location, read_document
+from dlperf.catalog.files.problem import CatalogError
+from dlperf.catalog.files.yamlfile import Location, read_document
 from dlperf.messages.language import CODES, Code
-from dlperf.report.locations import root_of
+from dlperf.report.site.locations import root_of
 
 CONFIGURATION = Path(__file__).with_name("configuration")
 NAMES: Mapping[Code, str] = {"en": "English", "zh": "中文"}

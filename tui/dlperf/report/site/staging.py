@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dlperf.messages.language import CODES, Code
-from dlperf.report.locations import root_of
+from dlperf.report.site.locations import root_of
 from dlperf.report.site.settings import COLUMNS_PAGE, OWN_COLOURS, SiteSettings, as_yaml, colour_rules, configurations
 from dlperf.report.site.shipped import GENERATED, files_below, own_files, shipped_root
-from dlperf.report.writing import Sources
+from dlperf.report.site.writing import Sources
 from dlperf.runs.paths import Workspace
 
 GUIDE = ("guide/", "assets/tui-")

@@ -13,7 +13,7 @@ COLUMNS = (
     *("utilization_percent", "memory_used_mib", "power_watts", "sm_clock_mhz", "memory_clock_mhz"),
     *("throttle_reasons", "temperature_celsius"),
 )
-"""Of telemetry; ``throttle_reasons`` is a bit mask of ``measure/telemetry.py``."""
+"""Of telemetry; ``throttle_reasons`` is a bit mask of ``measured/findings/telemetry.py``."""
 ENERGY = "energy_millijoules"
 """Since the driver was loaded; empty where the GPU has no counter."""
 

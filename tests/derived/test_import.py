@@ -1,0 +1,309 @@
+"""Somebody else's logs become an ordinary campaign, or nothing at all."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dlperf.catalog.files.load import Catalog, load_catalog
+from dlperf.derived import import_writer
+from dlperf.derived.import_writer import write_import
+from dlperf.derived.importing import ImportPlan, ImportRequest, plan_import
+from dlperf.errors import DlperfError, RequestError
+from dlperf.evidence.logs import BUILTIN_FORMATS
+from dlperf.evidence.names import NameFacts, parse_pattern
+from dlperf.plan import PlannedProtocol, TrialKey
+from dlperf.runs.archive import TrialFiles
+from dlperf.runs.journal import campaign_status
+from dlperf.runs.paths import Workspace
+from dlperf.runs.records import TrialRecord
+from dlperf.runs.store import parse_record, read_campaign
+from dlperf.table.load import load_results
+from dlperf.verification.verify import verify_campaign
+from handmade_trials import own_log, workspace_in
+
+PADDLE = (
+    "[2023/07/28 06:{minute:02}:{second:02}] ppcls INFO: epoch:0   train step:{step}   lr: 0.1, loss:  8.3 top1:  0.0 "
+    "batch_cost: 0.64 s, reader_cost: 0.001 s, ips: {ips} samples/sec.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load_catalog()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return workspace_in(tmp_path / "workspace")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "logs"
+    path.mkdir()
+    return path
+
+
+def paddle_log(ips: float, records: int = 40) -> str:
+    seconds = [6 * number for number in range(records)]
+    return "".join(
+        PADDLE.format(minute=s // 60, second=s % 60, step=10 * (n + 1), ips=ips) for n, s in enumerate(seconds)
+    )
+
+
+def request_for(*sources: Path, **more: object) -> ImportRequest:
+    return replace(ImportRequest(tuple(sources), "v100"), **more)
+
+
+def ids(plan: ImportPlan) -> list[str]:
+    return list(map(str, plan.trials))
+
+
+def test_a_folder_as_perf_lays_it_out_becomes_a_campaign(workspace: Workspace, folder: Path, catalog: Catalog):
+    (folder / "PaddleClas_ResNet50_bs256_fp32_DP_N1C1_log").write_text(paddle_log(394.0))
+    (folder / "PaddleClas_ResNet50_bs256_fp32_DP_N1C8_log").write_text(paddle_log(380.0))
+    protocol = PlannedProtocol("perf-paddle", estimator="tipc(skip=10)")
+    plan = plan_import(request_for(folder, protocol=protocol), catalog, BUILTIN_FORMATS)
+    write_import(workspace, "perf", plan, BUILTIN_FORMATS)
+    one, eight = load_results(workspace)
+    assert one.configuration == "v100_paddle_resnet50_fp32_bs256_1n1g"
+    assert (one.value, eight.value) == (394.0, 8 * 380.0)
+    assert eight.speedup == pytest.approx(8 * 380 / 394)
+    assert (one.unit, one.protocol) == ("images/s", "perf-paddle")
+
+
+def test_runs_of_one_configuration_are_its_trials_under_their_own_numbers(folder: Path, catalog: Catalog):
+    for number in (1, 2, 5):
+        file = folder / "1n2g" / f"lenet_b4_fp32_{number}.log"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(own_log(100.0 + number))
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+    assert ids(plan) == [f"v100_numpy_lenet5_fp32_bs4_1n2g/{number}" for number in (1, 2, 5)]
+    assert plan.configurations[0].repeats == 3
+
+
+def test_a_log_is_kept_byte_for_byte_and_sealed(workspace: Workspace, folder: Path, catalog: Catalog):
+    plain, packed = folder / "a.log", folder / "b.log"
+    plain.write_bytes(own_log(100.0).encode() + b"\0 \xff no line end")
+    packed.write_bytes(gzip.compress(own_log(200.0).encode()))
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+    write_import(workspace, "a", plan, BUILTIN_FORMATS)
+    first, second = (workspace.campaign("a").trial(key) for key in plan.trials)
+    assert first.node("imported").log.read_bytes() == plain.read_bytes()
+    assert second.node("imported").compressed_log.read_bytes() == packed.read_bytes()
+    assert TrialFiles(first).problems() == TrialFiles(second).problems() == []
+    record = parse_record(first.trial, TrialFiles(first).read(first.trial), TrialRecord)
+    assert record.source == "logs/a.log"
+    assert [trial.value for trial in load_results(workspace)[0].trials] == [pytest.approx(100), pytest.approx(200)]
+
+
+def test_an_imported_campaign_says_that_nothing_was_launched_and_verifies(
+    workspace: Workspace, folder: Path, catalog: Catalog
+):
+    (folder / "a.log").write_text(own_log(100.0))
+    write_import(workspace, "a", plan_import(request_for(folder), catalog, BUILTIN_FORMATS), BUILTIN_FORMATS)
+    campaign = workspace.campaign("a")
+    (planned,) = read_campaign(campaign).configurations
+    assert (planned.launch.executor, planned.launch.command, planned.facts["imported"]) == ("imported", (), "yes")
+    assert campaign_status(campaign).finished
+    assert verify_campaign(campaign, BUILTIN_FORMATS).differences == ()
+
+
+def test_an_id_of_the_catalogue_brings_its_facts(folder: Path, catalog: Catalog):
+    (folder / "resnet50_gpu32_fp32_bs256.txt").write_text(paddle_log(340.0))
+    request = replace(request_for(folder), hardware="perf-v100-4nodes")
+    (planned,) = plan_import(request, catalog, BUILTIN_FORMATS).configurations
+    assert planned.configuration.scale == "4n8g"
+    assert planned.unit == "images/s"
+    assert planned.accelerator is not None
+    assert planned.gflops_per_sample == catalog.cases["resnet50"].gflops_per_sample
+
+
+@pytest.mark.parametrize("hardware", ["h100", "lab-h100", "perf-a100", "lab"])
+@pytest.mark.parametrize("precision", ["bf16", "bf16-pure"])
+def test_what_no_accelerator_of_that_name_computes_is_said(
+    workspace: Workspace, folder: Path, catalog: Catalog, hardware: str, precision: str
+):
+    """41,000 images/s of ResNet-50 on one GPU are 1005 TFLOP/s; an H100 has 989 at most."""
+    (folder / "resnet50_b4.log").write_text(own_log(41_000.0, gpus=1))
+    given = NameFacts("resnet50", "pytorch", precision, 4, 1)
+    request = replace(request_for(folder), hardware=hardware, given=given)
+    write_import(workspace, "fast", plan_import(request, catalog, BUILTIN_FORMATS), BUILTIN_FORMATS)
+    (row,) = load_results(workspace)
+    caveats = [str(finding.message) for finding in row.findings if finding.code == "above_flop_limit"]
+    assert [text.partition(": ")[2] for text in caveats] == (
+        [] if hardware == "lab" else ["the case is not what ran, or the GPU count is wrong"]
+    )
+    assert (row.value is None) == bool(caveats)
+
+
+def test_several_runs_in_one_log_are_several_trials(workspace: Workspace, folder: Path, catalog: Catalog):
+    (folder / "a.log").write_text(own_log(100.0, gpus=1) + own_log(790.0, gpus=8))
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+    write_import(workspace, "a", plan, BUILTIN_FORMATS)
+    one, eight = load_results(workspace)
+    assert (one.scale, one.value) == ("1n1g", pytest.approx(100.0))
+    assert (eight.scale, eight.value) == ("1n8g", pytest.approx(790.0))
+
+
+def test_a_run_that_lacks_a_fact_does_not_keep_the_others_of_its_log_out(folder: Path, catalog: Catalog):
+    unknown = own_log(100.0, gpus=1).replace('"gpus": 1, ', "")
+    (folder / "a.log").write_text(unknown + own_log(790.0, gpus=8))
+
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+
+    assert ids(plan) == ["v100_numpy_lenet5_fp32_bs4_1n8g/1"]
+    assert [item.reason.partition(" (")[0] for item in plan.skipped] == ["run 1: not known: gpus"]
+
+
+def test_what_cannot_be_imported_is_said_file_by_file(folder: Path, catalog: Catalog, tmp_path: Path):
+    outside = tmp_path / "outside.log"
+    outside.write_text(own_log(100.0))
+    (folder / "link.log").symlink_to(outside)
+    (folder / "links").symlink_to(tmp_path)
+    (folder / "logs.tar.gz").write_bytes(b"\x1f\x8b")
+    (folder / "README.md").write_text("# Results\n")
+    (folder / "empty.log").touch()
+    os.mkfifo(folder / "pipe")
+    (folder / "x.log").write_text(paddle_log(100.0))
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+    assert plan.trials == {}
+    reasons = {Path(item.log).relative_to(folder).as_posix(): item.reason for item in plan.skipped}
+    assert reasons.keys() == {"link.log", "logs.tar.gz", "README.md", "empty.log", "pipe", "x.log"}
+    assert reasons["link.log"] == "a link: not followed"
+    assert reasons["logs.tar.gz"] == "an archive: unpack it and name the folder"
+    assert reasons["README.md"] == "no throughput record of a known log format"
+    assert reasons["x.log"].startswith("not known: case (give --case), precision (give --precision)")
+
+
+def test_options_and_patterns_tell_what_a_log_does_not(folder: Path, catalog: Catalog):
+    (folder / "64@2x4").mkdir()
+    (folder / "64@2x4" / "x.log").write_text(paddle_log(100.0))
+    given = NameFacts(model="my_model", precision="fp32")
+    pattern = parse_pattern("{batch_size}@{nodes}x{gpus}/*")
+    plan = plan_import(request_for(folder, given=given, pattern=pattern), catalog, BUILTIN_FORMATS)
+    assert ids(plan) == ["v100_paddle_my-model_fp32_bs64_2n4g/1"]
+
+
+def test_the_same_bytes_twice_are_one_trial(folder: Path, catalog: Catalog):
+    (folder / "a.log").write_text(own_log(100.0))
+    (folder / "b.log").write_text(own_log(100.0))
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+    assert len(plan.trials) == 1
+    assert [(item.log, item.reason) for item in plan.skipped] == [
+        (str(folder / "b.log"), f"the same bytes as {folder / 'a.log'}")
+    ]
+
+
+def test_the_same_run_as_text_and_as_json_is_one_trial(folder: Path, catalog: Catalog):
+    clocks = [f"2023-08-04 05:46:{second}.892809" for second in range(10, 40)]
+    numbered = list(enumerate(clocks, start=1))
+    text = [f"DLL {clock} - Epoch: 0 Iteration: {step}  train.total_ips : 365.85 images/s" for step, clock in numbered]
+    data = {"train.total_ips": 365.8512}
+    events = [{"datetime": clock, "type": "LOG", "step": [0, step], "data": data} for step, clock in numbered]
+    (folder / "pytorch_resnet50_gpu1_fp32_bs256.log").write_text("\n".join(text))
+    (folder / "pytorch_resnet50_gpu1_fp32_bs256.txt").write_text(
+        "".join(f"DLLL {json.dumps(each)}\n" for each in events)
+    )
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+    assert ids(plan) == ["v100_pytorch_resnet50_fp32_bs256_1n1g/1"]
+    assert [item.reason.partition(" as ")[0] for item in plan.skipped] == ["the same run"]
+
+
+def test_the_same_bytes_as_two_configurations_are_a_contradiction(folder: Path, catalog: Catalog):
+    for gpus in (8, 16):
+        (folder / f"resnet50_N1C{gpus}_bs8_fp32.log").write_text(paddle_log(100.0))
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+    assert [bool(log.notes) for log in plan.trials.values()] == [True, False] or len(plan.trials) == 2
+    assert any("the same bytes as" in note for log in plan.trials.values() for note in log.notes)
+
+
+def test_nothing_is_overwritten(workspace: Workspace, folder: Path, catalog: Catalog):
+    (folder / "a.log").write_text(own_log(100.0))
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+    write_import(workspace, "a", plan, BUILTIN_FORMATS)
+    with pytest.raises(RequestError, match="exists already"):
+        write_import(workspace, "a", plan, BUILTIN_FORMATS)
+
+
+def test_an_import_that_is_cut_off_leaves_no_campaign(
+    workspace: Workspace, folder: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+):
+    (folder / "a.log").write_text(own_log(100.0))
+    (folder / "b.log").write_text(own_log(200.0))
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(import_writer, "write_campaign", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_import(workspace, "a", plan, BUILTIN_FORMATS)
+    assert workspace.campaigns() == ()
+    assert not workspace.campaign("a").directory.exists()
+    monkeypatch.undo()
+    write_import(workspace, "a", plan, BUILTIN_FORMATS)
+    assert len(workspace.campaigns()) == 1
+
+
+def test_a_log_that_grows_while_it_is_imported_is_refused(workspace: Workspace, folder: Path, catalog: Catalog):
+    log = folder / "a.log"
+    log.write_text(own_log(100.0))
+    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
+    log.write_text(own_log(100.0) + "more\n")
+    with pytest.raises(DlperfError, match="changed while it was read"):
+        write_import(workspace, "a", plan, BUILTIN_FORMATS)
+    assert workspace.campaigns() == ()
+
+
+def test_hostile_names_stay_inside_the_campaign(workspace: Workspace, folder: Path, catalog: Catalog):
+    (folder / "..%2f..%2fevil\n$(touch x)_b4_fp32_1.log").write_text(own_log(100.0))
+    (folder / os.fsdecode(b"\xff.log")).write_text(own_log(200.0))
+    given = NameFacts(model="../../../etc/passwd", framework="<script>", precision="../fp32")
+    plan = plan_import(replace(request_for(folder, given=given), hardware="../../v100"), catalog, BUILTIN_FORMATS)
+    write_import(workspace, "../../evil", plan, BUILTIN_FORMATS)
+    written = {path.relative_to(workspace.root).parts[0] for path in workspace.root.rglob("*")}
+    assert written == {"mkdocs.yml", "runs"}
+    (campaign,) = workspace.campaigns()
+    assert campaign.directory.parent == workspace.runs
+    assert {key.configuration for key in plan.trials} == {"v100_script_etc-passwd_fp32_bs4_1n2g"}
+    assert all(isinstance(key, TrialKey) and campaign.trial(key).result.is_file() for key in plan.trials)
+
+
+def test_a_source_that_does_not_exist_is_refused(tmp_path: Path, catalog: Catalog):
+    with pytest.raises(RequestError, match="no such file"):
+        plan_import(request_for(tmp_path / "nowhere"), catalog, BUILTIN_FORMATS)
+
+
+def test_a_machine_needs_a_name_that_an_id_can_hold(folder: Path, catalog: Catalog):
+    with pytest.raises(RequestError, match="--hardware"):
+        plan_import(replace(request_for(folder), hardware="机器"), catalog, BUILTIN_FORMATS)
+
+
+MEGATRON = (
+    " [2025-01-01 10:00:{second:02}.0] iteration {step:8}/ 100 | consumed samples: {samples} | elapsed time per "
+    "iteration (ms): 1000.0 | learning rate: 1.0E-06 | global batch size:    64 | lm loss: 1.1E+01 |\n"
+)
+
+
+def test_samples_of_a_language_model_become_tokens_by_their_length(
+    workspace: Workspace, folder: Path, catalog: Catalog
+):
+    records = "".join(MEGATRON.format(second=step, step=step, samples=64 * step) for step in range(1, 60))
+    settings = "using world size: 8\n  bf16 .......... True\n  seq_length .......... 1024\n"
+    (folder / "one.log").write_text(settings + records)
+    (folder / "without-length.log").write_text(settings.replace("seq", "other") + records)
+    given = NameFacts(framework="pytorch", model="gpt2-124m")
+    plan = plan_import(request_for(folder, given=given), catalog, BUILTIN_FORMATS)
+    write_import(workspace, "a", plan, BUILTIN_FORMATS)
+
+    (skipped,) = plan.skipped
+    assert skipped.reason == "the log counts samples/s, the case tokens/s, and the log states no sequence length"
+    (row,) = load_results(workspace)
+    assert (row.unit, row.value) == ("tokens/s", 64 * 1024)

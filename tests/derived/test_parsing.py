@@ -1,0 +1,216 @@
+"""Logs of any kind, whole or not → figures, or one line that says what is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dlperf.derived.parsing import Parsed, ParseOptions, parse_logs
+from dlperf.measured.throughput.estimators import parse_estimator
+
+
+def paddleclas_log(records: int = 30, ips: float = 64.0, first_step: int = 10) -> str:
+    """A log of one GPU's speed every ten steps, one record each second."""
+    return "".join(
+        f"[2024/05/01 10:{second // 60:02}:{second % 60:02}] ppcls INFO: "
+        f"epoch:0   train step:{first_step + 10 * second}   lr: 0.1, loss:  8.3 top1: 0.0 "
+        f"batch_cost: {16 / ips:.5f} s, reader_cost: 0.00067 s, ips: {ips:.5f} samples/sec.\n"
+        for second in range(records)
+    )
+
+
+def parse(*paths: Path, estimator: str | None = None, **options: object) -> Parsed:
+    rule = parse_estimator(estimator) if estimator else None
+    return parse_logs(paths, ParseOptions(estimator=rule, **options))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "PaddleClas_ResNet50_bs16_fp32_DP_N1C8_log"
+    path.write_text(paddleclas_log())
+    return path
+
+
+def codes(parsed: Parsed) -> Sequence[str]:
+    return [finding.code for run in parsed.runs for finding in run.findings]
+
+
+def test_a_log_of_one_gpu_gives_the_speed_of_all(log: Path) -> None:
+    (run,) = parse(log, estimator="mean()").runs
+
+    data = run.as_data()
+    assert {key: data[key] for key in ("format", "run", "unit", "scope", "samples", "gpus", "batch_size")} == {
+        "format": "paddleclas",
+        "run": 1,
+        "unit": "images/s",
+        "scope": "per_gpu",
+        "samples": 30,
+        "gpus": 8,
+        "batch_size": 16,
+    }
+    assert data["value"] == pytest.approx(512.0)
+    assert data["value_from_timestamps"] == pytest.approx(10 * 8 * 16)
+    assert (data["precision"], data["estimator"], data["first_step"], data["last_step"]) == ("fp32", "mean()", 10, 300)
+
+
+def test_what_is_asked_for_goes_before_what_the_log_is_called(log: Path) -> None:
+    (run,) = parse(log, estimator="mean()", gpus=2).runs
+
+    assert run.as_data()["value"] == pytest.approx(128.0)
+    assert run.gpus == 2
+
+
+def test_a_name_that_contradicts_its_log_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "PaddleClas_ResNet50_bs32_fp32_DP_N1C1_log"
+    path.write_text(paddleclas_log())
+
+    (run,) = parse(path, estimator="mean()").runs
+
+    (finding,) = [finding for finding in run.findings if finding.code == "batch_size_mismatch"]
+    assert str(finding.message) == "declared batch size 32, but the log has 16"
+
+
+def test_a_compressed_log_gives_the_same(log: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "packed" / log.name
+    packed.parent.mkdir()
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+
+    plain, compressed = (parse(path).runs[0].as_data() for path in (log, packed))
+
+    assert {**plain, "log": ""} == {**compressed, "log": ""}
+
+
+def test_a_compressed_log_that_is_cut_is_parsed_as_far_as_it_goes_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "paddle_gpu1_fp32_bs16.txt.gz"
+    path.write_bytes(gzip.compress(paddleclas_log(2000).encode())[:-3000])
+
+    parsed = parse(path, estimator="mean()")
+
+    assert parsed.runs[0].as_data()["value"] == pytest.approx(64.0)
+    assert "truncated_archive" in codes(parsed)
+    assert parsed.problems == (f"{path}: the compressed log is truncated: its end is missing",)
+
+
+def test_several_runs_of_one_log_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "paddle_gpu1_fp32_bs16.txt"
+    path.write_text(paddleclas_log(20) + paddleclas_log(20, ips=128.0))
+
+    parsed = parse(path, estimator="mean()")
+
+    assert [(run.run.number, run.as_data()["value"]) for run in parsed.runs] == [(1, 64.0), (2, 128.0)]
+    assert codes(parsed).count("several_runs") == 2
+
+
+def test_a_run_that_the_rule_does_not_fit_has_no_value_and_a_reason(log: Path) -> None:
+    parsed = parse(log, estimator="skipmean(1000)")
+
+    (run,) = parsed.runs
+    assert run.as_data()["value"] is None
+    assert codes(parsed)[0] == "no_figure"
+    assert parsed.problems == (f"{log}: too few samples: no record after the first 1000",)
+
+
+def test_a_log_of_one_gpu_without_a_gpu_count_has_no_value(tmp_path: Path) -> None:
+    path = tmp_path / "some.log"
+    path.write_text(paddleclas_log())
+
+    (problem,) = parse(path, estimator="mean()").problems
+
+    assert problem == f"{path}: GPU count unknown: the log prints the throughput of one GPU or node; give --gpus"
+
+
+def write_binary(path: Path) -> None:
+    path.write_bytes(b"\x7fELF" + bytes(4000))
+
+
+def write_noise(path: Path) -> None:
+    path.write_bytes(random.Random(0).randbytes(4000))
+
+
+def write_no_gzip(path: Path) -> None:
+    path.write_bytes(b"\x1f\x8bno gzip")
+
+
+def write_damaged(path: Path) -> None:
+    path.write_bytes(b"\x1f\x8b\x08" + b"no gzip at all" * 10)
+
+
+NO_LOGS = {
+    "empty": (Path.touch, "empty"),
+    "empty when unpacked": (lambda path: path.write_bytes(gzip.compress(b"")), "empty: nothing to parse"),
+    "binary": (write_binary, "a binary file, no training log"),
+    "noise": (write_noise, "a binary file, no training log"),
+    "damaged": (write_damaged, "a damaged gzip file: pack it again, or give the plain log"),
+    "no gzip at all": (write_no_gzip, "a damaged gzip file: pack it again, or give the plain log"),
+    "packed by another": (lambda path: path.write_bytes(lzma.compress(b"log")), "packed by xz: unpack it"),
+    "pipe": (os.mkfifo, "no regular file: write what it gives to a file"),
+    "cut before the first record": (lambda path: path.write_text(paddleclas_log()[:90]), "no throughput record"),
+    "other text": (lambda path: path.write_text("hello\n" * 100), "no throughput record of any known format"),
+    "missing": (lambda path: None, "there is no such file or folder"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_LOGS)
+def test_what_is_no_log_is_said_in_one_line_and_the_others_are_parsed(kind: str, log: Path, tmp_path: Path) -> None:
+    write, words = NO_LOGS[kind]
+    path = tmp_path / "odd.log"
+    write(path)
+
+    parsed = parse(path, log)
+
+    assert [run.log for run in parsed.runs] == [str(log)]
+    (problem,) = parsed.problems
+    assert problem.startswith(f"{path}: ")
+    assert words in problem
+    assert "\n" not in problem
+
+
+def test_a_log_of_another_format_than_the_one_named_is_said(log: Path) -> None:
+    (problem,) = parse(log, format_id="mmseg").problems
+
+    assert "no throughput record of the format mmseg" in problem
+
+
+def test_a_folder_is_walked_in_name_order_and_what_is_no_log_is_passed_over(log: Path, tmp_path: Path) -> None:
+    (tmp_path / "4n8g").mkdir()
+    (tmp_path / "4n8g" / "rn50_b16_fp32_1.log").write_text(paddleclas_log())
+    (tmp_path / "README.md").write_text("# Logs\n")
+    (tmp_path / "empty.log").touch()
+
+    parsed = parse(tmp_path)
+
+    assert [(Path(run.log).name, run.gpus) for run in parsed.runs] == [(log.name, 8), ("rn50_b16_fp32_1.log", 32)]
+    assert parsed.problems == ()
+    assert len(parsed.passed_over) == 2
+
+
+def test_a_folder_without_a_log_is_said(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Logs\n")
+
+    assert parse(tmp_path).problems == (f"{tmp_path}: no file of this folder holds a throughput record",)
+
+
+def test_a_log_whose_records_begin_after_megabytes_of_output_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "bs16_N1C8.log"
+    path.write_text("building the data set ...\n" * 100_000 + paddleclas_log())
+
+    (run,) = parse(path).runs
+    assert (run.run.format, run.samples) == ("paddleclas", 30)
+
+
+def test_a_log_that_prints_metrics_only_is_no_problem(tmp_path: Path) -> None:
+    path = tmp_path / "cifar.log"
+    path.write_text("INFO:root:[Epoch 0] train=0.1 val=0.1 loss=2.5 time: 60.25\n")
+
+    parsed = parse(path)
+
+    assert (parsed.problems, codes(parsed)) == ((), [])
+    assert parsed.runs[0].as_data()["metrics"] == [
+        {"id": "epoch_time", "value": 60.25, "unit": "s", "direction": "lower"}
+    ]

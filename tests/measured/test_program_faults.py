@@ -1,0 +1,53 @@
+"""Caveats of trials whose program had a fault that was found later."""
+
+from __future__ import annotations
+
+import pytest
+
+from dlperf.evidence.logs import BUILTIN_FORMATS
+from dlperf.measured.findings.program_faults import UNFAIR, findings_of_programs, known_faults
+from dlperf.runs.paths import Workspace
+from dlperf.table.load import load_campaign
+from dlperf.verdicts.claims import claim
+from guide_pages import ROOT
+
+KERNELS = "pytorch_kernels.py"
+FAULTY = "3f37d23f4f9e8d1f34263f809738fe9eabb5cc73136389d7485f03ef9107ab63"
+WITHDRAWN = (
+    *("h100-gpt2-124m-bf16", "h100-vgg16-bf16-dropout", "h100-arcface-bf16-5", "h200-arcface-bf16"),
+    *("h100-resnet50-bf16-corrected-5", "h200-resnet50-bf16-corrected-5"),
+)
+"""Campaigns that gave the six claims of version 0.2."""
+COMPILED = ("pytorch_vision.py", "--model", "resnet50", "--compile", "default")
+
+
+def test_a_trial_that_ran_a_faulty_program_has_its_caveat():
+    (finding,) = findings_of_programs({KERNELS: FAULTY, "options.py": "0" * 64}, COMPILED)
+    assert (finding.code, finding.severity) == ("stem_not_trained", "warning")
+    assert "kept its initial weights" in str(finding.message)
+
+
+@pytest.mark.parametrize(
+    ("programs", "command"),
+    [
+        ({KERNELS: "0" * 64}, COMPILED),
+        ({"other.py": FAULTY}, COMPILED),
+        ({}, COMPILED),
+        ({KERNELS: FAULTY}, ("pytorch_vision.py", "--model", "resnet50")),
+        ({KERNELS: FAULTY}, ("pytorch_vision.py", "--model", "vgg16", "--compile", "default")),
+    ],
+)
+def test_a_trial_that_the_fault_did_not_reach_has_none(programs: dict[str, str], command: tuple[str, ...]):
+    assert not findings_of_programs(programs, command)
+
+
+@pytest.mark.parametrize("campaign", WITHDRAWN)
+def test_no_claim_rests_on_a_program_that_was_tuned_less_than_its_rival(campaign: str):
+    (_, rows) = load_campaign(Workspace(ROOT).campaign(campaign), lambda: BUILTIN_FORMATS)
+    a, b = [row for row in rows if row.value][:2]
+    assert UNFAIR & {finding.code for row in (a, b) for finding in row.caveats}
+    assert claim(a, b).verdict.code == "similar_conditions"
+
+
+def test_every_fault_names_whole_hashes():
+    assert all(len(digest) == 64 for fault in known_faults() for digest in fault.sha256)

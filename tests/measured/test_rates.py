@@ -1,0 +1,48 @@
+"""The curve of a run: what its log prints, else what its counts and timestamps give."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import pytest
+
+from dlperf.measured.throughput.reading import NotEstimable, Reading
+from handmade_runs import run_of
+
+
+def rates_of(reading: Reading) -> list[float | None]:
+    return [None if isnan(rate) else rate for rate in reading.rates]
+
+
+def test_a_printed_rate_is_the_curve():
+    run = run_of(scope="per_gpu", value=[10, 20], time=[0, 1], samples=[64, 128])
+    assert rates_of(Reading(run, gpus=8)) == [80.0, 160.0]
+
+
+def test_without_a_printed_rate_counted_samples_and_timestamps_give_it():
+    run = run_of(time=[0, 2, 4, 5], samples=[64, 128, 256, 320])
+    assert rates_of(Reading(run)) == [None, 32.0, 64.0, 64.0]
+
+
+def test_without_counted_samples_steps_and_batch_size_give_it():
+    run = run_of(step=[10, 20, 30], time=[0, 1, 3])
+    assert rates_of(Reading(run, gpus=8, batch_size=4)) == [None, 320.0, 160.0]
+
+
+def test_a_clock_of_whole_seconds_gives_one_rate_each_second():
+    run = run_of(time=[0, 0, 0, 1, 1, 2], samples=[10, 20, 30, 40, 50, 60])
+    assert rates_of(Reading(run)) == [None, None, None, 30.0, None, 20.0]
+
+
+def test_what_lies_between_two_epochs_or_starts_is_no_rate():
+    epochs = run_of(step=[1, 2, 1, 2], epoch=[1, 1, 2, 2], time=[0, 1, 60, 61])
+    assert rates_of(Reading(epochs, gpus=1, batch_size=8)) == [None, 8.0, None, 8.0]
+    restarted = run_of(time=[0, 1, 2, 3], samples=[8, 16, 8, 16])
+    assert rates_of(Reading(restarted)) == [None, 8.0, None, 8.0]
+
+
+def test_without_a_batch_size_there_is_no_curve():
+    with pytest.raises(NotEstimable):
+        _ = Reading(run_of(time=[0, 1])).rates
+    with pytest.raises(NotEstimable):
+        _ = Reading(run_of(unit="tokens/s", time=[0, 1]), gpus=1, batch_size=8).rates

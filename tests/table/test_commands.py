@@ -1,0 +1,294 @@
+"""The commands results, compare, import and verify, as a person or a script calls them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dlperf
+from dlperf.cli import main
+from dlperf.plan import TrialKey
+from dlperf.runs.paths import Workspace
+from handmade_trials import measured_campaign, own_log, planned, workspace_in
+
+KEYS = [
+    *("campaign", "hardware", "framework", "case", "precision", "batch_size", "nodes", "gpus", "unit", "value"),
+    *("spread", "n", "speedup", "efficiency", "mfu", "protocol", "status", "trials", "findings"),
+]
+"""What ``dlperf results --json`` promises."""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = workspace_in(tmp_path / "w")
+    measured_campaign(workspace, "a", [(planned(1), [100.0, 101.0, 99.0]), (planned(2), [190.0, 191.0, 189.0])])
+    measured_campaign(workspace, "b", [(planned(1), [90.0, 91.0, 89.0])])
+    return workspace
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def run(workspace: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """``dlperf`` with these words, in the workspace."""
+    monkeypatch.chdir(workspace.root)
+
+    def command(*words: str) -> Done:
+        with pytest.raises(SystemExit) as exit_:
+            main(words)
+        captured = capsys.readouterr()
+        return Done(int(exit_.value.code or 0), captured.out, captured.err)
+
+    return command
+
+
+def test_results_are_a_table_for_a_person(run: Command):
+    done = run("results", "--campaign", "a", "-g", "2")
+    header, line = done.stdout.splitlines()
+    assert header.split()[:3] == ["campaign", "hardware", "framework"]
+    assert line.split()[:8] == ["a", "here", "numpy", "lenet5", "fp32", "4", "1n2g", "190.0"]
+    assert line.split()[8:] == ["images/s", "1.1", "%", "3", "1.900", "-", "measured"]
+
+
+def test_results_are_one_json_document_for_a_script(run: Command):
+    done = run("results", "--json")
+    rows = json.loads(done.stdout)
+    assert len(rows) == 3
+    assert [key for key in KEYS if key not in rows[0]] == []
+    assert rows[0]["trials"][0]["value"] == pytest.approx(100.0)
+    assert rows[0]["mfu"] is None
+
+
+def test_results_are_csv_and_parquet_for_a_table_program(run: Command, tmp_path: Path):
+    text, binary = tmp_path / "a.csv", tmp_path / "a.parquet"
+    assert run("results", "--csv", str(text), "--parquet", str(binary)).returncode == 0
+    with text.open(newline="") as stream:
+        assert [row["n"] for row in csv.DictReader(stream)] == ["3", "3", "3"]
+    assert list(pd.read_parquet(binary)["gpus"]) == [1, 2, 1]
+
+
+def test_the_frame_has_the_columns_of_the_json_and_nan_for_what_is_missing(workspace: Workspace):
+    frame = dlperf.Workspace(workspace.root / "runs").results()
+    assert [key for key in KEYS if key not in frame.columns] == []
+    assert frame["mfu"].isna().all()
+    assert frame["n"].tolist() == [3, 3, 3]
+    assert frame.loc[0, "trials"][0].value == pytest.approx(100.0)
+
+
+def test_the_frame_of_an_empty_workspace_has_its_columns(tmp_path: Path):
+    frame = dlperf.Workspace(workspace_in(tmp_path / "w").root).results()
+    assert len(frame) == 0
+    assert "value" in frame.columns
+
+
+def test_a_wrong_filter_is_a_wrong_request(run: Command):
+    done = run("results", "-g", "2x8")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("dlperf: --gpus: invalid scale '2x8'")
+
+
+def test_a_campaign_that_is_not_there_is_a_wrong_request(run: Command):
+    done = run("results", "--campaign", "published/aa", "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "dlperf: --campaign published/aa: no such campaign (known: a, b)\n"
+    assert run("results", "--campaign", "a", "-f", "jax").returncode == 0
+
+
+def test_compare_fails_below_a_threshold(run: Command):
+    assert run("compare", "a", "b").returncode == 0
+    done = run("compare", "a", "b", "--fail-below", "0.97")
+    assert done.returncode == 1
+    assert re.search(r"0\.900  0\.881 … 0\.919  +0\.\d+  no claim: ", done.stdout)
+    assert "below 0.97: here_numpy_lenet5_fp32_bs4_1n1g of b" in done.stderr
+
+
+def test_a_figure_that_b_has_no_row_for_is_listed_and_fails_unless_that_is_allowed(run: Command):
+    shown = run("compare", "a", "b")
+    assert "missing: B has no 1n2g" in shown.stdout
+    assert shown.returncode == 0
+    failed = run("compare", "a", "b", "--fail-below", "0.5")
+    assert failed.returncode == 1
+    missing = "missing in B: here_numpy_lenet5_fp32_bs4_1n2g of a: measure it, or pass --allow-missing"
+    assert failed.stderr.splitlines() == [missing]
+    assert run("compare", "a", "b", "--fail-below", "0.5", "--allow-missing").returncode == 0
+    assert run("compare", "b", "a", "--fail-below", "0.5").returncode == 0
+
+
+def test_what_could_not_be_compared_passes_no_threshold(run: Command):
+    done = run("compare", "hardware=here", "b", "--fail-below", "0.5", "--allow-missing")
+    assert done.returncode == 1
+    assert "2 rows against 1: name one more axis" in done.stderr
+
+
+def test_compare_gives_json(run: Command):
+    done = run("compare", "a", "b", "--json")
+    document = json.loads(done.stdout)
+    (pair,) = document["pairs"]
+    assert (pair["ratio"], pair["verdict_code"]["code"]) == (pytest.approx(0.9), "similar_conditions")
+    assert {"low", "high", "p", "detectable"} <= pair.keys()
+    assert [item["reason"] for item in document["only_a"]] == ["no 1n2g"]
+
+
+def test_the_whole_name_of_a_campaign_means_its_trials_alone(run: Command):
+    done = run("logs", "b")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'b/here_numpy_lenet5_fp32_bs4_1n1g/1'" in done.stderr
+    assert "'a/" not in done.stderr
+
+
+def test_verify_exits_1_on_any_difference(run: Command, workspace: Workspace):
+    assert run("verify").returncode == 0
+    assert "90.00  images/s" in run("verify", "b").stdout
+    log = workspace.campaign("b").trial(TrialKey(planned(1).configuration.id, 1)).node("n0").log
+    log.write_text(own_log(500.0, gpus=1))
+    done = run("verify", "b")
+    assert done.returncode == 1
+    assert "changed" in done.stdout
+    assert run("verify", "a").returncode == 0
+    assert json.loads(run("verify", "--json").stdout)[1]["differences"]
+
+
+def test_verify_of_no_campaign_is_said_in_one_line(run: Command):
+    done = run("verify", "nowhere")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_import_then_results_and_verify(run: Command, workspace: Workspace, tmp_path: Path):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "x.log").write_text(own_log(300.0))
+    (logs / "notes.txt").write_text("hello\n")
+    words = ("import", str(logs), "--campaign", "theirs", "-H", "Their Machine", "--estimator", "mean()")
+    dry = run(*words, "--dry-run")
+    assert (dry.returncode, workspace.campaign("theirs").directory.exists()) == (0, False)
+    assert "no throughput record of a known log format" in dry.stdout
+    done = run(*words, "--source", "owner/repository@abc", "--json")
+    document = json.loads(done.stdout)
+    assert document["trials"][0]["result"]["value"] == pytest.approx(300.0)
+    assert document["trials"][0]["configuration"] == "their-machine_numpy_lenet5_fp32_bs4_1n2g"
+    (row,) = json.loads(run("results", "--campaign", "theirs", "--json").stdout)
+    assert (row["value"], row["protocol"]) == (pytest.approx(300.0), "mean()")
+    assert run("verify", "theirs").returncode == 0
+    again = run(*words)
+    assert (again.returncode, len(again.stderr.splitlines())) == (2, 1)
+
+
+def test_an_import_says_of_how_many_logs_there_is_something_odd(run: Command, tmp_path: Path):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "a.log").write_text(own_log(300.0))
+    (logs / "b.log").write_text(own_log(300.0, batch_size=8, printed=900.0))
+    done = run("import", str(logs), "--campaign", "their logs", "-H", "theirs")
+    assert "see `dlperf results --campaign 'their logs'`; 1 log with caveats: see `dlperf parse`" in done.stderr
+
+
+def test_an_import_gives_the_error_of_a_log_in_place_of_its_value(run: Command, tmp_path: Path):
+    """41,000 images/s of ResNet-50 on one GPU are more than any H100 computes."""
+    log = tmp_path / "resnet50_bf16_b4.log"
+    log.write_text(own_log(41_000.0, gpus=1))
+    done = run(
+        "import", str(log), "--campaign", "theirs", "-H", "h100", "-f", "pytorch", "-c", "resnet50", "-p", "bf16"
+    )
+    assert "is above the 40,367 possible at the GPUs' dense peak" in done.stdout
+    assert " dlperf - images/s " in " ".join(done.stdout.split())
+    assert done.stderr.endswith("; 1 trial without a usable value: see notes\n")
+
+
+WRONG = {
+    "two rules": ("--estimator", "mean()", "--protocol", "dlperf"),
+    "an unknown protocol": ("--protocol", "nothing"),
+    "an unknown estimator": ("--estimator", "best()"),
+    "an unknown format": ("--format", "nothing"),
+    "a pattern that names nothing known": ("--map", "{speed}.log"),
+    "a source without a commit": ("--source", "somewhere"),
+}
+
+
+@pytest.mark.parametrize("options", WRONG.values(), ids=WRONG)
+def test_a_wrong_import_is_refused_and_writes_nothing(
+    run: Command, workspace: Workspace, tmp_path: Path, options: tuple[str, ...]
+):
+    log = tmp_path / "x.log"
+    log.write_text(own_log(300.0))
+    done = run("import", str(log), "--campaign", "theirs", "-H", "h", *options)
+    assert done.returncode == 2
+    assert not workspace.campaign("theirs").directory.exists()
+
+
+@pytest.mark.parametrize("words", [["verify"], ["results"], ["compare", "a", "b"]])
+def test_figures_that_were_measured_need_no_flawless_catalogue(run: Command, workspace: Workspace, words: list[str]):
+    (workspace.catalog / "hardware").mkdir(parents=True)
+    (workspace.catalog / "hardware" / "broken.yaml").write_text("id: [\n")
+    for campaign in workspace.campaigns():
+        for result in campaign.directory.rglob("result.json"):
+            result.unlink()
+    assert "broken.yaml" not in run(*words).stderr
+
+
+def test_a_broken_format_is_said_and_logs_of_others_are_read(run: Command, workspace: Workspace):
+    (workspace.catalog / "formats").mkdir(parents=True)
+    (workspace.catalog / "formats" / "mine.yaml").write_text("id: mine\n")
+    for campaign in workspace.campaigns():
+        for result in campaign.directory.rglob("result.json"):
+            result.unlink()
+    done = run("results")
+    assert "here" in done.stdout
+    assert "mine.yaml:1: record: is missing" in done.stderr
+    done = run("verify")
+    assert "9 results recomputed" in done.stdout
+    assert "mine.yaml:1: record: is missing" in done.stderr
+
+
+def test_a_log_that_is_imported_is_called_as_it_was_asked_for(run: Command, tmp_path: Path):
+    log = tmp_path / "a.log"
+    log.write_text(own_log(100.0))
+    (tmp_path / "b.log").touch()
+    done = run("import", str(log), str(tmp_path / "b.log"), "--campaign", "new", "-H", "here", "--json")
+    told = json.loads(done.stdout)
+    assert [item["log"] for item in (*told["trials"], *told["skipped"])] == [str(log), str(tmp_path / "b.log")]
+
+
+@pytest.mark.parametrize(("words", "said"), [(["results"], "here"), (["verify"], "3 trials of 1 campaign")])
+def test_a_campaign_that_cannot_be_read_is_left_out_and_said(
+    run: Command, workspace: Workspace, words: list[str], said: str
+):
+    workspace.campaign("a").plan.write_text("trials: [")
+    done = run(*words)
+    assert done.returncode == 1
+    assert said in done.stdout
+    assert done.stderr.startswith("dlperf: skipped: ")
+    assert "a/campaign.json: not a campaign" in done.stderr
+
+
+def test_a_campaign_of_a_newer_dlperf_says_so(run: Command, workspace: Workspace):
+    plan = workspace.campaign("a").plan
+    plan.write_text(plan.read_text().replace('"schema": 2', '"schema": 99'))
+    done = run("results", "--campaign", "a")
+    assert done.returncode == 1
+    assert done.stderr.endswith("written by a newer dlperf (schema 99, this one knows 2): update dlperf\n")
+    assert "not a campaign" not in done.stderr
+
+
+def test_a_workspace_is_looked_for_above_a_folder_that_is_there(run: Command, workspace: Workspace):
+    (workspace.root / "notes").mkdir()
+    assert run("--workspace", "notes", "results").returncode == 0
+    done = run("--workspace", "nots", "results")
+    assert (done.returncode, done.stderr) == (2, f"dlperf: {workspace.root}/nots: there is no such folder\n")

@@ -1,0 +1,41 @@
+"""A damaged file of a trial costs nothing that can be made again, and is said in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dlperf.catalog.files.load import load_catalog
+from dlperf.derived.import_writer import write_import
+from dlperf.derived.importing import ImportRequest, plan_import
+from dlperf.evidence.logs import BUILTIN_FORMATS
+from dlperf.plan import TrialKey
+from dlperf.report.load import load_site_data
+from handmade_trials import measured_campaign, own_log, planned, workspace_in
+
+
+def test_a_damaged_result_is_measured_again_and_said(tmp_path: Path) -> None:
+    workspace = workspace_in(tmp_path)
+    campaign = measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
+    before = load_site_data(workspace).results
+    result = campaign.trial(TrialKey(planned().configuration.id, 1)).result
+    result.write_text(result.read_text()[:100])
+    data = load_site_data(workspace)
+    assert data.results == before
+    (problem,) = data.problems
+    assert problem.startswith(f"{result}: not a TrialResult (")
+    assert problem.endswith("measured again from its log; dlperf verify a --write writes it anew")
+
+
+def test_an_imported_trial_whose_record_is_damaged_is_left_out_of_the_audit_and_said(tmp_path: Path) -> None:
+    workspace = workspace_in(tmp_path)
+    log = tmp_path / "training.log"
+    log.write_text(own_log(100.0))
+    plan = plan_import(ImportRequest((log,), "local", gpus_per_node=1), load_catalog(), BUILTIN_FORMATS)
+    write_import(workspace, "theirs", plan, BUILTIN_FORMATS)
+    (key,) = plan.trials
+    record = workspace.campaign("theirs").trial(key).trial
+    assert load_site_data(workspace).problems == ()
+    record.write_text("{")
+    (problem,) = load_site_data(workspace).problems
+    assert problem.startswith(f"{record}: not a TrialRecord (")
+    assert "import its log again" in problem

@@ -1,0 +1,146 @@
+"""What may be claimed of two results, and what is said where nothing may."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from claimable import CONDITIONS, NUMERICS, claimable
+from dlperf.messages import CHINESE
+from dlperf.messages.finding import note, warning
+from dlperf.table.model import ConfigurationResult, Status
+from dlperf.verdicts.claims import claim, family_of, machine_variation
+
+ROW = ConfigurationResult(
+    *("box", "jax", "resnet50", "bf16", 256, 1, 1), campaign="c", unit="images/s", status=Status("measured")
+)
+LOW = claimable(ROW, 7000.0, 7001.0, 7003.0, 7004.0, 7008.0)
+PYTORCH = replace(ROW, framework="pytorch")
+HIGH = claimable(PYTORCH, 7300.0, 7301.0, 7303.0, 7304.0, 7308.0, turn=1)
+
+
+def codes(a: ConfigurationResult, b: ConfigurationResult) -> list[str]:
+    return [reason.code for reason in claim(a, b).reasons]
+
+
+def of_trials(row: ConfigurationResult, **changes: object) -> ConfigurationResult:
+    return replace(row, trials=tuple(replace(trial, **changes) for trial in row.trials))  # type: ignore[arg-type]
+
+
+def test_five_interleaved_trials_each_under_equal_conditions_give_a_claim() -> None:
+    found = claim(LOW, HIGH)
+    assert (found.verdict.code, claim(HIGH, LOW).verdict.code) == ("faster", "slower")
+    assert (found.p, found.reasons) == (pytest.approx(2 / 252), ())
+    assert found.interval is not None
+    assert found.interval[0] < found.ratio < found.interval[1]  # type: ignore[operator]
+
+
+def test_less_of_what_should_be_low_is_better() -> None:
+    low, high = (replace(row, unit="GB", direction="lower", metric="memory") for row in (LOW, HIGH))
+    assert (claim(high, low).verdict.code, claim(low, high).verdict.code) == ("better", "worse")
+
+
+def test_trials_that_overlap_show_no_difference_and_what_they_could_have_shown() -> None:
+    found = claim(LOW, claimable(PYTORCH, 7000.5, 7002.0, 7003.5, 7004.5, 7007.0, turn=1))
+    assert str(found.verdict) == "no significant difference"
+    assert found.detectable == pytest.approx(0.0011, abs=0.0003)
+
+
+MISSING = {
+    "few_trials": (LOW, replace(HIGH, trials=HIGH.trials[:4])),
+    "few_trials_each": tuple(replace(row, trials=row.trials[:3]) for row in (LOW, HIGH)),
+    "numerics_differ": (LOW, replace(HIGH, numerics=NUMERICS | {"weights": "bf16"})),
+    "numerics_unknown": (LOW, replace(HIGH, numerics={})),
+    "other_gpus": (LOW, of_trials(HIGH, conditions=CONDITIONS | {"gpu.uuid": "GPU-2"})),
+    "gpus_unrecorded": (LOW, of_trials(HIGH, conditions={})),
+    "losses_differ": (of_trials(LOW, losses=((100, 3.7),)), of_trials(HIGH, losses=((100, 3.2), (200, 2.0)))),
+    "not_interleaved": (LOW, of_trials(HIGH, started="2026-01-02T00:00:00Z")),
+    "short_window": (LOW, of_trials(HIGH, window_seconds=3.5)),
+    "window_unrecorded": (LOW, of_trials(HIGH, window_seconds=None)),
+    "with_caveat": (LOW, replace(HIGH, findings=(warning("drift"), note("sw_power_cap")))),
+    "unequal_setting": (LOW, replace(HIGH, axes=(("sequence_length", 8192),))),
+    "third_party": (LOW, replace(HIGH, status=Status("published"))),
+}
+
+
+@pytest.mark.parametrize(("code", "pair"), MISSING.items(), ids=MISSING)
+def test_whatever_is_missing_there_is_no_claim_and_it_is_named(code: str, pair: tuple) -> None:
+    assert codes(*pair) == codes(*reversed(pair)) == [code]
+    found = claim(*pair)
+    assert found.verdict.code == "similar_conditions"
+    assert found.ratio == pytest.approx(1.04, abs=0.01), "the numbers are still shown"
+
+
+def test_another_precision_has_other_numerics_even_where_these_were_not_recorded() -> None:
+    old = [replace(LOW, numerics={}), replace(HIGH, numerics={}, precision="bf16-pure")]
+    assert str(claim(*old).verdict) == "no claim: different numerics: BF16 / BF16-PURE"
+
+
+def test_how_gradients_are_exchanged_matters_on_several_gpus_only() -> None:
+    low, high = (
+        replace(LOW, numerics=NUMERICS | {"reduction": "fp32"}),
+        replace(HIGH, numerics=NUMERICS | {"reduction": "bf16"}),
+    )
+    assert codes(low, high) == []
+    assert codes(replace(low, gpus=2), replace(high, gpus=2)) == ["numerics_differ"]
+
+
+def test_the_brief_verdict_has_the_first_reason_and_the_number_of_others() -> None:
+    few = claim(replace(LOW, trials=LOW.trials[:3]), replace(HIGH, trials=HIGH.trials[:3], precision="bf16-pure"))
+    assert [reason.code for reason in few.reasons] == ["few_trials_each", "numerics_differ"]
+    assert str(few.brief) == "no claim: 3 trials each are too few to tell (and 1 more)"
+    assert claim(LOW, HIGH).brief == claim(LOW, HIGH).verdict
+
+
+def test_what_is_missing_is_said_in_both_languages() -> None:
+    found = claim(*MISSING["few_trials_each"])
+    assert str(found.verdict) == "no claim: 3 trials each are too few to tell"
+    assert CHINESE.render(found.verdict) == "不作结论：各 3 次测试太少，无法判断"
+
+
+@pytest.mark.parametrize(("axis", "value"), [("batch_size", 8), ("gpus", 4), ("protocol", "x")])
+def test_unequal_settings_never_make_a_claim(axis: str, value: object) -> None:
+    assert codes(LOW, replace(HIGH, **{axis: value})) == ["unequal_setting"]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "other", [{"unit": "tokens/s"}, {"metric": "step_time"}, {"case": "vgg16"}, {"framework": "oneflow-w-o-clip"}]
+)
+def test_what_is_another_quantity_or_less_work_is_not_comparable(other: dict[str, str]) -> None:
+    found = claim(LOW, replace(HIGH, **other))  # type: ignore[arg-type]
+    assert (found.verdict.code, found.ratio, found.p) == ("not_comparable", None, None)
+
+
+def test_machines_are_compared_with_equal_programs_and_versions_and_without_interleaving() -> None:
+    other = replace(HIGH, framework="jax", hardware="a100")
+    assert claim(LOW, of_trials(other, conditions=CONDITIONS | {"gpu.uuid": "GPU-2"})).verdict.code == "faster"
+    assert codes(LOW, of_trials(other, conditions={"programs.a.py": "2"})) == [
+        "other_programs",
+        "versions_unrecorded",
+    ]
+
+
+def test_a_difference_of_machines_must_exceed_what_machines_of_one_kind_differ_by() -> None:
+    other = replace(HIGH, framework="jax", hardware="a100")
+    assert claim(LOW, other, machine_variation=0.02).verdict.code == "no_difference"
+    assert claim(LOW, other, machine_variation=0.01).verdict.code == "faster"
+
+
+def test_the_variation_between_machines_is_that_of_configurations_which_ran_on_several() -> None:
+    rows = [LOW, of_trials(replace(LOW, value=7100.0), conditions=CONDITIONS | {"gpu.uuid": "GPU-2"})]
+    assert machine_variation(rows) == pytest.approx(0.0097, abs=1e-4)
+    assert machine_variation([LOW, LOW]) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("oneflow", "oneflow-w-o-clip", True),
+        ("ngc-tensorflow-1.x", "ngc-tensorflow-1.x-w-xla", True),
+        ("megatron-bridge-nemo-26.04", "megatron-bridge-nemo-26.06.01", True),
+        ("jax", "pytorch-compiled", False),
+    ],
+)
+def test_versions_and_variants_are_one_framework(one: str, other: str, same: bool) -> None:
+    assert (family_of(one) == family_of(other)) is same

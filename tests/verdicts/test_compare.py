@@ -1,0 +1,194 @@
+"""Two sets of results side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dlperf.errors import RequestError
+from dlperf.measured.model import TrialResult
+from dlperf.plan import TrialKey
+from dlperf.runs.archive import keep_sent
+from dlperf.table.model import ConfigurationResult, Status
+from dlperf.verdicts.claims import Claim
+from dlperf.verdicts.compare import Comparisons, compare, falls_below, parse_selector
+from dlperf.verdicts.workspace import compare_in_workspace
+from handmade_trials import PROTOCOL, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
+
+
+def row(campaign: str, *values: float, framework: str = "f", gpus: int = 1, unit: str = "images/s", **more: object):
+    trials = tuple(TrialResult(number, "succeeded", value=value) for number, value in enumerate(values, 1))
+    value = sorted(values)[len(values) // 2] if values else None
+    known: dict[str, object] = {
+        "hardware": "h",
+        "case": "m",
+        "precision": "fp32",
+        "batch_size": 8,
+        "nodes": 1,
+        "spread": None,
+        "n": len(values) or None,
+        "speedup": None,
+        "efficiency": None,
+        "mfu": None,
+        "protocol": "p",
+        "status": Status("measured" if values else "out_of_memory"),
+        "configuration": f"h_{framework}_m_fp32_bs8_1n{gpus}g",
+    }
+    fields = known | {"campaign": campaign, "framework": framework, "gpus": gpus, "unit": unit} | more
+    return ConfigurationResult(value=value, trials=trials, **fields)  # type: ignore[arg-type]
+
+
+def compared(rows: list[ConfigurationResult], a: str = "a", b: str = "b") -> Comparisons:
+    return compare(rows, parse_selector(a, rows), parse_selector(b, rows))
+
+
+def only(rows: list[ConfigurationResult], a: str = "a", b: str = "b") -> Claim:
+    (pair,) = compared(rows, a, b).pairs
+    return pair
+
+
+def test_the_ratio_has_the_interval_that_the_trials_leave_open():
+    pair = only([row("a", 98, 100, 102), row("b", 110, 112, 108)])
+    assert pair.ratio == pytest.approx(1.10)
+    assert pair.interval == (pytest.approx(108 / 102), pytest.approx(112 / 98))
+    assert str(pair.verdict).startswith("no claim: 3 trials each are too few to tell; ")
+
+
+def test_less_of_what_should_be_low_is_a_gain():
+    pair = only(
+        [row("a", 98, 100, 102, unit="ms", direction="lower"), row("b", 80, 81, 82, unit="ms", direction="lower")]
+    )
+    assert pair.ratio == pytest.approx(0.81)
+    assert pair.gain == pytest.approx(1 / 0.81)
+    assert not falls_below(pair, 0.97)
+    assert falls_below(Claim(pair.b, pair.a, pair.verdict), 0.97)
+
+
+def test_other_metrics_are_not_compared_even_in_one_unit():
+    pair = only([row("a", 1, unit="s", metric="step_time"), row("b", 1, unit="s", metric="time_to_train")])
+    assert str(pair.verdict) == "not comparable: step_time against time_to_train"
+
+
+def test_one_trial_leaves_the_variation_unknown():
+    pair = only([row("a", 100), row("b", 90)])
+    assert (pair.ratio, pair.interval, pair.p) == (pytest.approx(0.9), None, None)
+
+
+def test_campaigns_are_matched_on_equal_axes():
+    rows = [row("a", 100), row("a", 190, gpus=2), row("b", 200, gpus=2), row("b", 300, gpus=4)]
+    found = compared(rows)
+    assert [(pair.a.gpus, pair.b.gpus) for pair in found.pairs] == [(2, 2)]
+    assert [(item.row.gpus, item.reason) for item in found.only_a] == [(1, "no 1n1g")]
+    assert [(item.row.gpus, item.reason) for item in found.only_b] == [(4, "no 1n4g")]
+
+
+def test_what_a_side_lacks_is_said_by_the_axes_that_it_does_not_have():
+    rows = [row("a", 100), row("a", 190, gpus=2), row("a", 90, batch_size=4), row("a", 80, framework="g", gpus=2)]
+    rows += [row("b", 190, gpus=2), row("b", 70, framework="g")]
+    reasons = {(item.row.framework, item.row.gpus, item.row.batch_size): item.reason for item in compared(rows).only_a}
+    assert reasons == {
+        ("f", 1, 8): "all of its axes, not together",
+        ("f", 1, 4): "no batch size 4",
+        ("g", 2, 8): "all of its axes, not together",
+    }
+
+
+def test_an_axis_that_both_sides_fix_may_differ():
+    rows = [row("c", 100, framework="x"), row("c", 120, framework="y"), row("c", 90, framework="z")]
+    pair = only(rows, "framework=x", "framework=y,campaign=c")
+    assert pair.ratio == pytest.approx(1.2)
+
+
+def test_single_configurations_are_compared_whatever_their_axes():
+    rows = [row("a", 100), row("a", 190, gpus=2)]
+    assert only(rows, "h_f_m_fp32_bs8_1n1g", "a/h_f_m_fp32_bs8_1n2g").ratio == pytest.approx(1.9)
+
+
+def test_a_point_that_a_side_holds_twice_is_not_compared():
+    found = compared([row("a", 100), row("a", 101), row("b", 100)])
+    assert found.pairs == ()
+    assert found.ambiguous == ("h f m fp32 8 1n1g: 2 rows against 1: name one more axis",)
+
+
+def test_sides_that_share_nothing_are_a_wrong_request():
+    with pytest.raises(RequestError, match="share no configuration"):
+        compared([row("a", 100), row("b", 100, gpus=2)])
+
+
+@pytest.mark.parametrize("text", ["nowhere", "speed=1", "h_f_m_fp32_bs8_1n9g"])
+def test_a_selector_that_means_nothing_is_a_wrong_request(text: str):
+    with pytest.raises(RequestError):
+        parse_selector(text, [row("a", 100)])
+
+
+def test_a_missing_figure_says_why_and_fails_a_threshold():
+    pair = only([row("a", 100), row("b")])
+    assert (pair.ratio, str(pair.verdict)) == (None, "not comparable: out of memory")
+    assert falls_below(pair, 0.5)
+    assert not falls_below(only([row("a"), row("b", 100)]), 0.5)
+
+
+def test_the_threshold_is_on_the_ratio_of_the_figures():
+    pair = only([row("a", 100), row("b", 97)])
+    assert not falls_below(pair, 0.97)
+    assert falls_below(pair, 0.98)
+
+
+@pytest.mark.parametrize(
+    ("b", "below"), [((90, 104, 95, 96, 101), False), ((94, 95, 96, 95, 94), True), ((98, 97.5, 98, 98.5, 98), False)]
+)
+def test_a_ratio_that_chance_explains_is_not_below_the_threshold(b: tuple[float, ...], below: bool):
+    """The first is below 0.97 with p = 0.2, the third is above it with p = 0.008."""
+    pair = only([row("a", 99, 100, 100, 101, 100), row("b", *b)])
+    assert falls_below(pair, 0.97) is below
+
+
+def test_a_gain_that_is_asked_for_is_not_excused_by_chance():
+    pair = only([row("a", 99, 100, 100, 101, 100), row("b", 100, 101, 99, 100, 102)])
+    assert falls_below(pair, 1.05)
+
+
+def test_figures_in_different_units_are_not_compared():
+    pair = only([row("a", 100), row("b", 100, unit="tokens/s")])
+    assert (pair.ratio, str(pair.verdict)) == (None, "not comparable: images/s against tokens/s")
+
+
+def test_conditions_that_differ_are_said(tmp_path: Path):
+    workspace = workspace_in(tmp_path)
+    for name, options, driver in (("a", {"dali": True}, "550.1"), ("b", {"dali": False}, "560.2")):
+        protocol = PROTOCOL if name == "a" else PROTOCOL | {"estimator": "mean()"}
+        plan = planned(repeats=1, options=options, protocol=protocol)
+        environment = json.dumps(
+            {"driver": driver, "hostname": name, "gpus": [{"name": "H200", "uuid": f"GPU-{name}"}]}
+        )
+        files = {"n0/out.log": own_log(100.0), "n0/environment.json": environment}
+        campaign = write_planned(workspace, name, [plan])
+        keep_sent(campaign.trial(TrialKey(plan.configuration.id, 1)), {"n0/files/train.py": name.encode()})
+        end_trial(campaign, plan, 1, files)
+    (pair,) = compare_in_workspace(workspace, "a", "b").pairs
+    assert set(pair.differences) == {
+        "protocol.estimator: rate(skip=20, take=100) against mean()",
+        "options.dali: True against False",
+        "driver: 550.1 against 560.2",
+        "gpu.uuid: GPU-a against GPU-b",
+        "programs.train.py: ca978112ca1b against 3e23e8160039",
+    }
+
+
+def test_campaigns_of_one_plan_differ_in_nothing(tmp_path: Path):
+    workspace = workspace_in(tmp_path)
+    for name in ("a", "b"):
+        measured_campaign(workspace, name, [(planned(), [100.0, 101.0])])
+    (pair,) = compare_in_workspace(workspace, "a", "b").pairs
+    assert (pair.differences, pair.verdict.code) == ((), "similar_conditions")
+
+
+def test_rows_pair_on_equal_axes_unless_a_side_names_one():
+    rows = [row("a", 100, 101, axes=(("sequence_length", length),)) for length in (2048, 8192)] + [
+        row("b", 110, 111, axes=(("sequence_length", 8192),))
+    ]
+    assert [pair.a.axes for pair in compared(rows).pairs] == [(("sequence_length", 8192),)]
+    pair = only(rows, "campaign=a,sequence_length=2048", "campaign=b,sequence_length=8192")
+    assert pair.ratio == pytest.approx(1.1, rel=0.01)

@@ -1,0 +1,197 @@
+"""``dlperf run``, ``resume``, ``cancel``, ``retry``, ``pause``."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dlperf.cli import options
+from dlperf.cli.output import print_note
+from dlperf.cli.verdicts.gates import print_judgements
+from dlperf.errors import ExitCode, RequestError
+from dlperf.view.text import one_line
+
+if TYPE_CHECKING:
+    from dlperf.plan import Selection
+    from dlperf.runs.control import Action
+    from dlperf.runs.paths import CampaignPaths, Workspace
+
+commands = typer.Typer()
+
+PATIENCE_SECONDS = 10.0
+ANSWER_SECONDS = 0.02
+"""Between two looks for the engine's answer."""
+
+TrialArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="TRIAL", help="CONFIGURATION/NUMBER or unique substring of it; default: the whole campaign."
+    ),
+]
+DetachOption = Annotated[bool, typer.Option("--detach", help="Run the engine in the background.")]
+
+
+@commands.command()
+@options.selecting(*options.AXES, "repeats", "protocol", "profile")
+def run(
+    context: typer.Context,
+    selection: Selection,
+    name: options.NameOption = None,
+    detach: DetachOption = False,
+    gate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BASELINE",
+            help="Judge the results by this baseline, exit with 1 if one is worse or missing. Without a selection, run "
+            "what the baseline holds.",
+        ),
+    ] = None,
+    ci: options.CiOption = None,
+    yes: options.YesOption = False,
+) -> None:
+    """Run a selection as a campaign. Options may be repeated or take comma-separated values."""
+    from dlperf.campaign.create import create_campaign
+    from dlperf.cli.running.foreground import confirm_plan, run_in_foreground
+    from dlperf.verdicts.baselines import judge_campaign, plan_of_baseline, read_baseline
+    from dlperf.view.start import start_campaign
+
+    if (detach and gate) or (ci and not gate):
+        raise RequestError("--gate judges what ended: leave out --detach" if detach else "--ci: add --gate BASELINE")
+    workspace = options.open_workspace(context)
+    baseline = read_baseline(workspace.paths, gate) if gate else None
+    selection = replace(selection, repeats=selection.repeats or (baseline.repeats if baseline else None))
+    selected = selection.hardware or selection.frameworks or selection.cases
+    if not (selected or baseline):
+        raise RequestError(
+            "nothing is selected: add --hardware, --framework or --case; `dlperf plan` lists what can run"
+        )
+    if baseline and not selected:
+        plan = plan_of_baseline(baseline, selection, workspace.catalog())
+    else:
+        plan = workspace.plan(selection)
+    if baseline and selected:
+        baseline = baseline.only({item.configuration.id for item in plan.configurations})
+    confirm_plan(plan, yes)
+    if detach:
+        _print_started(*start_campaign(workspace.paths, plan, name))
+        return
+    paths = create_campaign(workspace.paths, plan, name)
+    code = run_in_foreground(workspace.paths, paths)
+    if baseline and code is not ExitCode.INTERRUPTED:
+        found = judge_campaign(workspace.paths, baseline, paths.name, options.print_skipped)
+        verdict = print_judgements(found, f"baseline {gate}", ci)
+        code = code or verdict
+    raise typer.Exit(code)
+
+
+@commands.command()
+def resume(context: typer.Context, campaign: options.CampaignArgument, detach: DetachOption = False) -> None:
+    """Resume a campaign. Adopts its running trials, starts the remaining ones, lifts a pause."""
+    from dlperf.cli.running.foreground import run_in_foreground
+    from dlperf.view.start import lift_pause, start_detached
+
+    workspace, paths = _find(context, campaign)
+    asked_at = _journal_size(paths)
+    if lift_pause(paths) is not None:
+        _wait_for_answer(paths, asked_at)
+    elif detach:
+        _print_started(paths, start_detached(workspace, paths))
+    else:
+        raise typer.Exit(run_in_foreground(workspace, paths))
+
+
+@commands.command()
+def cancel(context: typer.Context, campaign: options.CampaignArgument, trial: TrialArgument = None) -> None:
+    """Cancel a campaign or one of its trials. Logs of running trials are collected."""
+    _request_from_engine(*_find(context, campaign), "cancel", trial)
+
+
+@commands.command()
+def retry(context: typer.Context, campaign: options.CampaignArgument, trial: TrialArgument = None) -> None:
+    """Run failed, cancelled or lost trials again. Successful trials are kept."""
+    _request_from_engine(*_find(context, campaign), "retry", trial)
+
+
+@commands.command()
+def pause(context: typer.Context, campaign: options.CampaignArgument) -> None:
+    """Start no further trials of a campaign. Running trials continue; `dlperf resume` lifts the pause."""
+    from dlperf.runs.lock import engine_pid
+
+    _, paths = _find(context, campaign)
+    if engine_pid(paths) is None:
+        raise RequestError(f"campaign {paths.name!r}: no engine is running, so there is nothing to pause")
+    asked_at = _request(paths, "pause", None)
+    _wait_for_answer(paths, asked_at)
+
+
+def _find(context: typer.Context, words: str) -> tuple[Workspace, CampaignPaths]:
+    from dlperf.runs.lookup import find_campaign
+
+    workspace = options.current_workspace(context)
+    return workspace, find_campaign(workspace, words)
+
+
+def _request(paths: CampaignPaths, action: Action, trial: str | None) -> int:
+    """Write a request that can be carried out; return the size of the journal before.
+
+    That a running engine can cancel its campaign is not checked: reading the plan may take longer than the answer.
+    """
+    from dlperf.campaign.rules import check_request
+    from dlperf.runs.control import ask
+    from dlperf.runs.journal import campaign_status
+    from dlperf.runs.lock import engine_pid
+    from dlperf.runs.lookup import find_key
+
+    key = find_key(paths, trial) if trial is not None else None
+    if key or action == "retry" or engine_pid(paths) is None:
+        check_request(action, key, campaign_status(paths))
+    asked_at = _journal_size(paths)
+    ask(paths, action, key)
+    return asked_at
+
+
+def _journal_size(paths: CampaignPaths) -> int:
+    return paths.journal.stat().st_size if paths.journal.exists() else 0
+
+
+def _request_from_engine(workspace: Workspace, paths: CampaignPaths, action: Action, trial: str | None) -> None:
+    """Write a request, start an engine if none runs, and wait until it has accepted the request."""
+    from dlperf.runs.lock import engine_pid
+
+    asked_at = _request(paths, action, trial)
+    if engine_pid(paths) is None:
+        from dlperf.view.start import start_detached
+
+        pid = start_detached(workspace, paths)
+        print_note(f"no engine was running: started one in the background (process {pid})")
+    _wait_for_answer(paths, asked_at)
+
+
+def _wait_for_answer(paths: CampaignPaths, asked_at: int) -> None:
+    """Wait until the engine has accepted the last request, and print its answer.
+
+    Args:
+        asked_at: size of the journal before the request.
+    """
+    from dlperf.runs.control import read_answers
+
+    size, read = paths.control.stat().st_size, asked_at
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        answers, read = read_answers(paths, read)
+        for answer in answers:
+            if isinstance(offset := answer.get("offset"), int) and offset >= size:
+                print_note(one_line(str(answer.get("refused") or f"{answer.get('action')}: accepted by the engine")))
+                return
+        time.sleep(ANSWER_SECONDS)
+    print_note("the engine has not accepted the request yet: see `dlperf status`")
+
+
+def _print_started(paths: CampaignPaths, pid: int) -> None:
+    name = shlex.quote(one_line(paths.name))
+    print_note(f"engine started (process {pid}); progress: `dlperf status {name}`, stop: `dlperf cancel {name}`")
+    print(paths.name)

@@ -1,0 +1,1 @@
+"""Commands that end in a verdict."""

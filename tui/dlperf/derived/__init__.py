@@ -1,0 +1,1 @@
+"""What is made of measured trials and logs: result.json, timeline.json, parse output, imports."""

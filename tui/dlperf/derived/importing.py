@@ -1,0 +1,237 @@
+"""Plan the import of third-party logs as a campaign: the configuration of each log, and skipped files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import groupby
+from math import isfinite
+from pathlib import Path
+
+from dlperf.catalog.axes import AxisValue
+from dlperf.catalog.files.load import Catalog
+from dlperf.catalog.model import Case
+from dlperf.errors import DlperfError, RequestError
+from dlperf.evidence.identify import Identity, catalog_id, identify
+from dlperf.evidence.logs import LogReader
+from dlperf.evidence.names import NameFacts, PathPattern, facts_of_name
+from dlperf.evidence.sources import SkippedFile, SourceFile, find_files
+from dlperf.formats.samples import Run
+from dlperf.measured.run_units import run_in_unit
+from dlperf.measured.throughput.figure import natural_estimator
+from dlperf.measured.throughput.reading import Reading
+from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, TrialKey
+from dlperf.plan.expand import planned_accelerator, planned_metrics
+from dlperf.plan.subject import max_nodes, peak_of
+from dlperf.runs.archive import sha256_of
+
+NODE = "imported"
+"""Name of the node and of the executor of imported logs."""
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """The arguments of ``dlperf import``."""
+
+    sources: tuple[Path, ...]
+    hardware: str
+    """An id of the catalogue or any other name."""
+    given: NameFacts = field(default_factory=NameFacts)
+    gpus_per_node: int | None = None
+    pattern: PathPattern | None = None
+    format: str | None = None
+    protocol: PlannedProtocol | None = None
+    """The natural estimator of each log if None."""
+    origin: str | None = None
+    """``owner/repository@commit`` of the logs."""
+
+
+@dataclass(frozen=True)
+class ImportedLog:
+    """One run of one log that becomes a trial."""
+
+    file: SourceFile
+    source: str
+    """``owner/repository@commit:path``, or the path alone."""
+    sha256: str
+    records: str
+    """Equal for the same run in another file."""
+    log_run: int | None
+    """Number of the run in a log of several."""
+    configuration: Configuration
+    format: str
+    unit: str
+    estimator: str
+    """The log's natural estimator."""
+    run_number: int | None
+    """From the file's name."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ImportPlan:
+    """What an import writes and what it skips."""
+
+    configurations: tuple[PlannedConfiguration, ...]
+    trials: dict[TrialKey, ImportedLog]
+    skipped: tuple[SkippedFile, ...]
+
+
+def plan_import(request: ImportRequest, catalog: Catalog, logs: LogReader) -> ImportPlan:
+    """Read every file and find its configuration; nothing is written.
+
+    Raises:
+        RequestError: a source does not exist, or the hardware's name is no valid id.
+    """
+    if not catalog_id(request.hardware):
+        raise RequestError(f"--hardware {request.hardware!r}: a name needs a letter a-z or a digit")
+    files, skipped = find_files(request.sources)
+    found: list[ImportedLog] = []
+    for file in files:
+        for log in _imported_logs(file, request, catalog, logs):
+            if isinstance(log, DlperfError):
+                skipped.append(SkippedFile(file.shown, str(log)))
+            else:
+                found.append(log)
+    found, copies = _without_copies(found)
+    trials = _numbered(found)
+    return ImportPlan(tuple(_planned(trials, request, catalog)), trials, tuple(skipped + copies))
+
+
+def _imported_logs(
+    file: SourceFile, request: ImportRequest, catalog: Catalog, logs: LogReader
+) -> Iterator[ImportedLog | DlperfError]:
+    """Identify the runs of a file; yield the reason why it is no log, or why a run is not imported."""
+    try:
+        runs, digest = logs.read(file.path, request.format), sha256_of(file.path)
+    except DlperfError as error:
+        yield error
+        return
+    if not runs:
+        yield DlperfError("no throughput record of a known log format")
+    mapped = request.pattern.facts(file.name) if request.pattern else None
+    named = [facts for facts in (mapped, facts_of_name(file.name)) if facts]
+    hardware = catalog.hardware.get(catalog_id(request.hardware))
+    shape = (max_nodes(hardware), hardware.gpus_per_node) if hardware else None
+    for run in runs:
+        identity = identify(run.metadata, named, request.given, request.gpus_per_node, shape)
+        try:
+            yield _imported_log(file, digest, run, len(runs), identity, request, catalog)
+        except DlperfError as error:
+            yield DlperfError(f"run {run.number}: {error}" if len(runs) > 1 else str(error))
+
+
+def _imported_log(
+    file: SourceFile,
+    digest: str,
+    run: Run,
+    runs: int,
+    identity: Identity,
+    request: ImportRequest,
+    catalog: Catalog,
+) -> ImportedLog:
+    configuration = identity.configuration(catalog_id(request.hardware))
+    if configuration is None:
+        raise DlperfError(f"not known: {', '.join(identity.missing)}")
+    records = _digest_of_records(run)
+    case = catalog.cases.get(configuration.case)
+    if case:
+        configuration = replace(configuration, axes=_axes(case, run.metadata.arguments))
+        run = run_in_unit(run, case.unit)
+    reading = Reading(run, configuration.gpus_total, configuration.gpus, configuration.batch_size)
+    return ImportedLog(
+        file=file,
+        source=f"{request.origin}:{file.name}" if request.origin else file.name,
+        sha256=digest,
+        records=records or f"{digest}:{run.number}",
+        log_run=run.number if runs > 1 else None,
+        configuration=configuration,
+        format=run.format,
+        unit=run.unit,
+        estimator=str(natural_estimator(reading)),
+        run_number=identity.facts.run,
+        notes=identity.notes,
+    )
+
+
+def _axes(case: Case, arguments: Mapping[str, str]) -> tuple[tuple[str, AxisValue], ...]:
+    """Return the axes of a case that a log states."""
+    stated = ((name, arguments[name]) for name in case.axes if name in arguments)
+    return tuple((name, int(text) if text.isdecimal() else text) for name, text in stated)
+
+
+def _digest_of_records(run: Run) -> str | None:
+    """Identify a run, in whatever file and format, by its times and steps; None where it has no times."""
+    times = run.samples.time
+    if len(times) < 2 or not all(map(isfinite, times)):
+        return None
+    return sha256(times.tobytes() + run.samples.step.tobytes()).hexdigest()
+
+
+def _without_copies(found: Iterable[ImportedLog]) -> tuple[list[ImportedLog], list[SkippedFile]]:
+    """Skip copies of a run; one that claims another configuration is kept with a note."""
+    first: dict[str, ImportedLog] = {}
+    kept, skipped = [], []
+    for log in found:
+        original = first.setdefault(log.records, log)
+        same = f"the same {'bytes' if log.sha256 == original.sha256 else 'run'} as {original.file.shown}"
+        if original is log:
+            kept.append(log)
+        elif original.configuration == log.configuration:
+            skipped.append(SkippedFile(log.file.shown, same))
+        else:
+            kept.append(replace(log, notes=(*log.notes, f"{same}, as another configuration")))
+    return kept, skipped
+
+
+def _numbered(found: Iterable[ImportedLog]) -> dict[TrialKey, ImportedLog]:
+    """Number trials by the run numbers in their names; where those are missing or repeated, by name order."""
+    trials = {}
+    for configuration, group in groupby(sorted(found, key=_order), key=lambda log: log.configuration):
+        logs = list(group)
+        named = [log.run_number for log in logs if log.run_number]
+        distinct = len(set(named)) == len(logs)
+        for position, log in enumerate(logs, start=1):
+            number = (log.run_number if distinct else None) or position
+            trials[TrialKey(configuration.id, number)] = log
+    return trials
+
+
+def _order(log: ImportedLog) -> tuple[Configuration, int, str, int]:
+    return log.configuration, log.run_number or 0, log.file.name, log.log_run or 0
+
+
+def _planned(
+    trials: dict[TrialKey, ImportedLog], request: ImportRequest, catalog: Catalog
+) -> Iterable[PlannedConfiguration]:
+    for point, group in groupby(trials.values(), key=lambda log: log.configuration):
+        first, *others = group
+        hardware, case = catalog.hardware.get(point.hardware), catalog.cases.get(point.case)
+        framework = catalog.frameworks.get(point.framework)
+        accelerator = catalog.accelerators.get(hardware.accelerator or "") if hardware else None
+        unit = case.unit if case else first.unit
+        price = hardware.price if hardware else None
+        metrics = planned_metrics(unit, case, catalog.metrics, price)
+        yield PlannedConfiguration(
+            configuration=point,
+            launch=Launch(NODE, (Node(NODE, "local", NODE, NODE, gpu_indices=()),), point.gpus, NODE, (), ()),
+            format=first.format,
+            unit=metrics[0].unit,
+            protocol=request.protocol or PlannedProtocol(first.estimator, estimator=first.estimator),
+            repeats=1 + len(others),
+            accelerator=planned_accelerator(accelerator, catalog.precisions.get(point.precision)),
+            peak_limit=None if hardware else _peak_limit(point, catalog),
+            price=price,
+            gflops_per_sample=case.gflops(dict(point.axes)) if case else None,
+            facts=(hardware.facts if hardware else {}) | (framework.facts if framework else {}) | {"imported": "yes"},
+            metrics=metrics,
+        )
+
+
+def _peak_limit(point: Configuration, catalog: Catalog) -> float | None:
+    """Return the highest peak of the accelerators that hardware outside the catalogue is named after, as ``h100``."""
+    precision, words = catalog.precisions.get(point.precision), point.hardware.split("-")
+    named = [item for item in catalog.accelerators.values() if item.id.partition("-")[0] in words]
+    peaks = [peak_of(precision, item) for item in named] if precision else []
+    return max((peak for peak in peaks if peak), default=None)

@@ -1,0 +1,212 @@
+"""``dlperf parse``: one figure for each run in log files, with findings."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dlperf.errors import DlperfError, RequestError
+from dlperf.evidence.drafts import describe_rates
+from dlperf.evidence.identify import batch_size_per_gpu, gpus_over_all_nodes
+from dlperf.evidence.logs import BUILTIN_FORMATS, LogReader, open_log
+from dlperf.evidence.names import NameFacts, facts_of_name
+from dlperf.evidence.sources import SourceFile, find_files
+from dlperf.formats.samples import Run, Samples
+from dlperf.measured.findings.runs import findings_of_run
+from dlperf.measured.throughput.estimators import Estimator
+from dlperf.measured.throughput.figure import Figure, figure_of, natural_estimator
+from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.messages import Message
+from dlperf.messages.finding import Finding, error
+
+BINARY_SHARE = 0.05
+"""Control characters among the first bytes of a binary file; logs have a few, packed files a tenth."""
+TEXT_CONTROLS = b"\t\n\r\b\f\x1b"
+"""Usual in logs: ends of lines, progress bars, colours."""
+HEAD = 1 << 16
+PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
+"""First bytes of an unsupported archive → its packer."""
+
+
+@dataclass(frozen=True)
+class ParseOptions:
+    """Options of ``dlperf parse``."""
+
+    format_id: str | None = None
+    """Detected by content if None."""
+    estimator: Estimator | None = None
+    """The natural estimator of each log if None."""
+    gpus: int | None = None
+    """Over all nodes."""
+    batch_size: int | None = None
+    """Per GPU."""
+
+
+@dataclass(frozen=True)
+class ParsedRun:
+    """One run of one log: an entry of ``dlperf parse --json``."""
+
+    log: str
+    run: Run
+    """Without its samples, to save memory."""
+    samples: int
+    gpus: int | None
+    batch_size: int | None
+    precision: str | None
+    estimator: str
+    figure: Figure | None
+    """None where the run gives no figure, for the ``reason``, or prints metrics only."""
+    reason: Message | None
+    findings: tuple[Finding, ...]
+
+    def as_data(self) -> dict[str, object]:
+        """Return the entry as plain data."""
+        figure = self.figure
+        return {
+            "log": self.log,
+            "format": self.run.format,
+            "run": self.run.number,
+            "unit": self.run.unit,
+            "scope": self.run.scope,
+            "samples": self.samples,
+            "gpus": self.gpus,
+            "batch_size": self.batch_size,
+            "precision": self.precision,
+            "estimator": self.estimator,
+            "value": figure.value if figure else None,
+            "value_from_timestamps": figure.value_from_timestamps if figure else None,
+            "metrics": [
+                {"id": name, "value": metric.values[-1], "unit": metric.unit, "direction": metric.direction}
+                for name, metric in self.run.metrics.items()
+            ],
+            "first_step": figure.estimate.first_step if figure else None,
+            "last_step": figure.estimate.last_step if figure else None,
+            "findings": [finding.as_data() for finding in self.findings],
+        }
+
+
+class LogsError(RequestError):
+    """The problems of some logs, in one line each."""
+
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        super().__init__("\n".join(lines))
+        self._lines = lines
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return self._lines
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The runs of all logs, and problems in one line each."""
+
+    runs: tuple[ParsedRun, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Logs without a figure, or cut."""
+    passed_over: tuple[str, ...] = ()
+    """Files of a folder that are no logs."""
+    errors: tuple[DlperfError, ...] = ()
+    """Exceptions behind the problems, for a traceback."""
+
+
+def parse_logs(paths: Sequence[Path], options: ParseOptions, logs: LogReader = BUILTIN_FORMATS) -> Parsed:
+    """Parse every log, and every log below a folder, whatever is wrong with the others."""
+    return _joined(
+        [_parse_folder(path, options, logs) if path.is_dir() else _parse_file(path, options, logs) for path in paths]
+    )
+
+
+def _joined(parts: Sequence[Parsed]) -> Parsed:
+    return Parsed(
+        runs=tuple(run for part in parts for run in part.runs),
+        problems=tuple(line for part in parts for line in part.problems),
+        passed_over=tuple(line for part in parts for line in part.passed_over),
+        errors=tuple(error for part in parts for error in part.errors),
+    )
+
+
+def _parse_folder(path: Path, options: ParseOptions, logs: LogReader) -> Parsed:
+    found, skipped = find_files([path])
+    parts = [Parsed(passed_over=tuple(f"{file.log}: {file.reason}" for file in skipped))]
+    for source in found:
+        part = _parse_source(source, options, logs)
+        parts.append(part if part.runs else Parsed(passed_over=part.problems))
+    if not any(part.runs for part in parts):
+        parts.append(Parsed(problems=(f"{path}: no file of this folder holds a throughput record",)))
+    return _joined(parts)
+
+
+def _parse_file(path: Path, options: ParseOptions, logs: LogReader) -> Parsed:
+    try:
+        found, skipped = find_files([path])
+    except RequestError as error:
+        return Parsed(problems=(str(error),), errors=(error,))
+    if skipped:
+        return Parsed(problems=tuple(f"{path}: {file.reason}" for file in skipped))
+    return _parse_source(found[0], options, logs)
+
+
+def _parse_source(source: SourceFile, options: ParseOptions, logs: LogReader) -> Parsed:
+    try:
+        runs = logs.read(source.path, options.format_id)
+        if not runs:
+            raise RequestError(f"{source.path}: {_why_no_run(source.path, options.format_id)}")
+    except DlperfError as error:
+        return Parsed(problems=(str(error),), errors=(error,))
+    facts = facts_of_name(source.name)
+    parsed = tuple(_parsed(str(source.path), run, len(runs), options, facts) for run in runs)
+    return Parsed(parsed, tuple(_problems(parsed)))
+
+
+def _problems(runs: Sequence[ParsedRun]) -> Iterator[str]:
+    for parsed in runs:
+        where = f"{parsed.log}, run {parsed.run.number}" if len(runs) > 1 else parsed.log
+        if parsed.reason:
+            yield f"{where}: {parsed.reason}"
+        yield from (f"{where}: {f.message}" for f in parsed.findings if f.code == "truncated_archive")
+
+
+def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: NameFacts) -> ParsedRun:
+    """Take counts from the options, else from the log, else from its name."""
+    gpus = options.gpus or gpus_over_all_nodes(run.metadata, [facts]) or facts.gpus
+    batch_size = options.batch_size or batch_size_per_gpu(run.metadata, gpus) or facts.batch_size
+    reading = Reading(run, gpus, facts.gpus_per_node, batch_size)
+    estimator = options.estimator or natural_estimator(reading)
+    figure, reason = None, None
+    try:
+        figure = figure_of(reading, estimator)
+    except NotEstimable as shortage:
+        reason = None if run.prints_only_metrics else shortage.message
+    findings = findings_of_run(
+        reading,
+        figure,
+        declared_gpus=options.gpus or facts.gpus,
+        declared_batch_size=options.batch_size or facts.batch_size,
+        runs_in_log=runs_in_log,
+    )
+    if reason:
+        findings = (error("no_figure", reason=reason), *findings)
+    precision = run.metadata.precision or facts.precision
+    samples, stripped = len(run.samples), replace(run, samples=Samples())
+    return ParsedRun(log, stripped, samples, gpus, batch_size, precision, str(estimator), figure, reason, findings)
+
+
+def _why_no_run(path: Path, format_id: str | None) -> str:
+    try:
+        with open_log(path) as stream:
+            head = stream.read(HEAD)
+    except (EOFError, OSError, zlib.error):
+        return "a damaged gzip file: pack it again, or give the plain log"
+    if not head:
+        return "empty: nothing to parse"
+    packer = next((name for start, name in PACKED.items() if head.startswith(start)), None)
+    if packer:
+        return f"packed by {packer}: unpack it, or pack it with gzip"
+    if sum(byte < 0x20 for byte in head.translate(None, TEXT_CONTROLS)) > BINARY_SHARE * len(head):
+        return "a binary file, no training log"
+    if format_id:
+        return f"no throughput record of the format {format_id}: leave --format out to have it found by content"
+    return f"no throughput record of any known format; {describe_rates(head)}"

@@ -1,0 +1,63 @@
+"""Answer a log of an unknown program: its lines that look like rates, and a draft of a format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from dlperf.errors import RequestError
+from dlperf.evidence.logs import open_log
+from dlperf.formats.draft import draft_format, only_number, rate_lines
+from dlperf.formats.lines import LineReader
+
+SEARCHED = 1 << 24
+"""Bytes of a log in which lines with a rate are looked for."""
+SHOWN = 160
+"""Characters shown of a line."""
+
+
+def describe_rates(head: bytes) -> str:
+    """Quote a line that looks like a rate, and say what to do next."""
+    examples = rate_examples(head)
+    if not examples:
+        return "no line looks like a rate: is it a whole training log?"
+    number, line = examples[0]
+    return f"line {number} looks like one: {line[:SHOWN]!r}: run dlperf parse --draft for a format of your own"
+
+
+def draft_of(path: Path) -> str:
+    """Return a draft of a format as YAML, with the lines that it was made from.
+
+    Raises:
+        RequestError: the file cannot be read, or no line looks like a rate.
+    """
+    try:
+        with open_log(path) as stream:
+            examples = rate_examples(stream.read(SEARCHED))
+    except (EOFError, OSError) as error:
+        raise RequestError(f"{path}: cannot be read: {error}") from error
+    if not examples:
+        raise RequestError(f"{path}: no line looks like a rate: is it a whole training log?")
+    shown = "".join(f"# line {number}: {_printable(line)}\n" for number, line in examples)
+    return shown + draft_format(examples[0][1])
+
+
+def rate_examples(head: bytes) -> list[tuple[int, str]]:
+    """Return the first lines that look like rates, with their numbers."""
+    return rate_lines(_numbered(head))
+
+
+def only_example(log: bytes) -> str | None:
+    """Return the line of a log with its only number."""
+    return only_number(line for _, line in _numbered(log))
+
+
+def _numbered(head: bytes) -> Iterator[tuple[int, str]]:
+    reader = LineReader()
+    for part in chain(reader.feed(head), reader.finish()):
+        yield from zip(part.numbers, (line.decode("utf-8", "replace") for line in part.lines), strict=True)
+
+
+def _printable(line: str) -> str:
+    return "".join(character for character in " ".join(line.split()) if character.isprintable())

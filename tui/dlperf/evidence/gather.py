@@ -1,0 +1,156 @@
+"""Gather the evidence of a trial: the contents of its files that its result depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dlperf.catalog.patterns import expected_line
+from dlperf.errors import RequestError
+from dlperf.evidence.facts import PRINTED_NCCL, NodeFacts
+from dlperf.evidence.logs import LogReader, first_lines, log_head, log_tail
+from dlperf.evidence.telemetry import TelemetryRow, read_telemetry
+from dlperf.formats.samples import Run
+from dlperf.plan import PlannedConfiguration
+from dlperf.runs.archive import RENDERED, TrialFiles, sha256_of
+from dlperf.runs.bounded import load_json
+from dlperf.runs.paths import NodePaths, TrialPaths
+from dlperf.runs.records import TrialRecord
+from dlperf.runs.store import read_record_if_whole
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The contents of a trial's files that its result depends on."""
+
+    log: str | None = None
+    """Relative to the trial's folder."""
+    log_sha256: str | None = None
+    runs: tuple[Run, ...] = ()
+    log_run: int | None = None
+    """Number of this trial's run (1-based); the last one if None."""
+    tail: str = ""
+    tails: Mapping[str, str] = field(default_factory=dict)
+    """End of each node's log, where there are several nodes."""
+    slurm_tail: str = ""
+    telemetry: tuple[tuple[TelemetryRow, ...], ...] = ()
+    """By node."""
+    duration_seconds: float | None = None
+    """Of the node that took longest."""
+    nodes: tuple[NodeFacts, ...] = ()
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """File that was sent → SHA-256."""
+    printed: Mapping[str, str] = field(default_factory=dict)
+    """Conditions that the log states."""
+    telemetry_rows_lost: int = 0
+    """That the disks of nodes refused."""
+    expected_lines: Mapping[str, str] = field(default_factory=dict)
+    """Regular expression that the plan expects in the logs, or not → the line in which it was found."""
+    replaced_logs: tuple[str, ...] = ()
+    """Earlier parts of logs that the program truncated, replaced or renamed, relative to the trial's folder."""
+
+    @property
+    def run(self) -> Run | None:
+        if self.log_run is not None:
+            return next((run for run in self.runs if run.number == self.log_run), None)
+        return self.runs[-1] if self.runs else None
+
+
+def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) -> Evidence:
+    """Read the files of a trial."""
+    nodes, files = nodes_of(paths, planned), TrialFiles(paths)
+    record = read_record_if_whole(paths.trial, TrialRecord, read=files.read)
+    exits = [_readable_json(node.exit, files) for node in nodes]
+    telemetry = tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes)
+    paths_of_logs = [log for node in nodes for log in node.logs()]
+    log, runs = _log_with_records(paths_of_logs, planned.format, logs)
+    return Evidence(
+        log=log.relative_to(paths.directory).as_posix() if log else None,
+        log_sha256=sha256_of(log) if log else None,
+        runs=runs,
+        log_run=record.log_run if record else None,
+        tail=log_tail(log) if log else "",
+        tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
+        slurm_tail=log_tail(paths.slurm_log),
+        telemetry=telemetry,
+        duration_seconds=max((_number(record, "duration_seconds") for record in exits), default=0.0) or None,
+        nodes=tuple(
+            NodeFacts(
+                _readable_json(node.environment, files),
+                _facts(record, "libraries"),
+                _facts(record, "modules"),
+                _mappings(record, "driver_errors"),
+                _gpu_indices(rows),
+            )
+            for node, record, rows in zip(nodes, exits, telemetry, strict=True)
+        ),
+        programs=_programs(files),
+        printed=_printed(log, runs) if log else {},
+        expected_lines=first_lines(paths_of_logs, filter(None, map(expected_line, planned.expect))),
+        telemetry_rows_lost=int(sum(_number(record, "telemetry_rows_lost") for record in exits)),
+        replaced_logs=tuple(
+            path.relative_to(paths.directory).as_posix() for node in nodes for path in node.replaced_logs()
+        ),
+    )
+
+
+def nodes_of(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths]:
+    """Return the folders of a trial's nodes, node 0 first, then any that the plan does not name."""
+    wanted = [paths.node(node.name) for node in planned.launch.nodes]
+    return [*wanted, *(node for node in paths.nodes() if node not in wanted)]
+
+
+def _log_with_records(paths: list[Path], log_format: str, logs: LogReader) -> tuple[Path | None, tuple[Run, ...]]:
+    """Find the first log with records, also of another format, else the first log."""
+    for name in (log_format, None) if log_format else (None,):
+        for path in paths:
+            with suppress(RequestError):
+                if runs := logs.read(path, name):
+                    return path, tuple(runs)
+    return (paths[0] if paths else None), ()
+
+
+def _readable_json(path: Path, files: TrialFiles) -> dict[str, Any]:
+    """Return the record in a node's file; an empty one where there is none."""
+    with suppress(OSError, ValueError):
+        record = load_json(files.read(path))
+        return record if isinstance(record, dict) else {}
+    return {}
+
+
+def _number(record: Mapping[str, Any], name: str) -> float:
+    value = record.get(name)
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def _facts(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = record.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _mappings(record: Mapping[str, Any], name: str) -> tuple[dict[str, Any], ...]:
+    found = record.get(name)
+    return tuple(item for item in found if isinstance(item, dict)) if isinstance(found, list) else ()
+
+
+def _programs(files: TrialFiles) -> dict[str, str]:
+    """Return the SHA-256 of each program file that was sent, without what dlperf itself makes for a node."""
+    digests: dict[str, str] = {}
+    with suppress(OSError):
+        digests = {name.partition("/files/")[2]: digest for name, digest in files.digests().items() if RENDERED in name}
+    return {name: digest for name, digest in digests.items() if name}
+
+
+def _printed(log: Path, runs: Sequence[Run]) -> dict[str, str]:
+    """Return the versions that a log states."""
+    nccl = PRINTED_NCCL.search(log_head(log))
+    version = runs[-1].metadata.arguments.get("framework_version") if runs else None
+    stated = {"libraries.nccl": nccl and nccl[1].decode(), "framework_version": version}
+    return {name: text for name, text in stated.items() if text}
+
+
+def _gpu_indices(rows: Iterable[TelemetryRow]) -> frozenset[str]:
+    return frozenset(row.reading.gpu.rpartition(":")[2] for row in rows if row.reading)

@@ -1,0 +1,193 @@
+"""Read log files, plain or gzipped, of any size."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BufferedIOBase
+from itertools import chain, islice
+from pathlib import Path
+
+from dlperf.catalog.files.load import load_formats
+from dlperf.catalog.files.problem import Problem
+from dlperf.catalog.linear import compile_linear
+from dlperf.catalog.log_format import LogFormat
+from dlperf.errors import RequestError
+from dlperf.formats.lines import LineReader
+from dlperf.formats.registry import detect, parser_for
+from dlperf.formats.samples import Run
+from dlperf.runs.bounded import open_regular
+from dlperf.runs.paths import Workspace
+from dlperf.runs.secrets import redact_for_runs
+
+BLOCK = 1 << 20
+"""Bytes read at a time; the format is detected from the first block that holds a record of any format."""
+SEARCHED = 64
+"""Blocks in which records are looked for."""
+TAIL = 1 << 16
+"""Bytes at the end of a log in which a cause of failure is searched."""
+MARGIN = 1 << 12
+"""Bytes before them that are redacted and left out: the rest of a cut secret is not found."""
+QUOTED = 200
+"""Bytes of a line in a message."""
+_GZIP = b"\x1f\x8b"
+CUT = "truncated_archive"
+"""Note of the last run in a compressed log that is cut."""
+
+
+@dataclass(frozen=True)
+class LogReader:
+    """Reads logs in the built-in formats and in those of a workspace's catalogue."""
+
+    formats: tuple[LogFormat, ...] = ()
+
+    def read(self, path: Path, format_id: str | None = None) -> list[Run]:
+        """Return the runs of a log that hold any throughput; none where no known format finds any.
+
+        Of a compressed log that is cut, the readable part is parsed, and the last run notes it.
+
+        Args:
+            format_id: the log's format; detected if None.
+
+        Raises:
+            RequestError: the file cannot be read, or there is no such format.
+        """
+        found = format_id or self._detect(path)
+        if found is None:
+            return []
+        parser = parser_for(found, self.formats)
+        cut = False
+        with open_log(path) as stream:
+            try:
+                for block in _blocks(path, stream):
+                    parser.feed(block)
+            except _TruncatedError:
+                cut = True
+        parser.finish()
+        runs = [run for run in parser.runs if run.count]
+        if cut and runs:
+            runs[-1].notes.append(CUT)
+        return runs
+
+    def _detect(self, path: Path) -> str | None:
+        """Return the format of the first block that holds records of any, among the first ``SEARCHED``."""
+        with open_log(path) as stream, suppress(_TruncatedError):
+            for block in islice(_blocks(path, stream), SEARCHED):
+                if found := detect(block, self.formats):
+                    return found
+        return None
+
+
+BUILTIN_FORMATS = LogReader()
+
+
+def log_reader(workspace: Workspace, complain: Callable[[Problem], object] = lambda _: None) -> LogReader:
+    """Return a reader that includes the formats of a workspace's catalogue.
+
+    Args:
+        complain: called for each problem of a format that is left out.
+    """
+    return LogReader(load_formats(workspace.catalog, complain))
+
+
+def is_gzip(path: Path) -> bool:
+    """Whether a file begins as gzip does.
+
+    Raises:
+        RequestError: the file cannot be read.
+    """
+    try:
+        with open_regular(path) as stream:
+            return stream.read(len(_GZIP)) == _GZIP
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror}") from error
+
+
+def open_log(path: Path) -> BufferedIOBase:
+    """Open a log, decompressed.
+
+    Raises:
+        RequestError: the file cannot be read.
+    """
+    try:
+        return gzip.open(path, "rb") if is_gzip(path) else path.open("rb")
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror}") from error
+
+
+def log_tail(path: Path) -> str:
+    """Return the end of an archived log as text without secrets; empty where the file cannot be read."""
+    tail = b""
+    try:
+        with open_log(path) as stream:
+            if stream.seekable() and not isinstance(stream, gzip.GzipFile):
+                stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL - MARGIN))
+            for block in _blocks(path, stream):
+                tail = (tail + block)[-TAIL - MARGIN :]
+    except _TruncatedError:
+        pass
+    except RequestError:
+        return ""
+    cut = MARGIN if len(tail) == TAIL + MARGIN else 0
+    return redact_for_runs(path, tail)[cut:].decode("utf-8", "replace")
+
+
+def log_head(path: Path) -> bytes:
+    """Return the first block of a log, as it is; empty where the file cannot be read."""
+    with suppress(RequestError, _TruncatedError), open_log(path) as stream:
+        return next(_blocks(path, stream), b"")
+    return b""
+
+
+def first_lines(paths: Iterable[Path], expressions: Iterable[str]) -> dict[str, str]:
+    """Return, for each regular expression, the first line of these logs that it matches, without secrets."""
+    wanted = {text: compile_linear(text).search for text in expressions}
+    found: dict[str, str] = {}
+    for path in paths if wanted else ():
+        for line in _lines(path):
+            for text in [text for text, search in wanted.items() if search(line)]:
+                del wanted[text]
+                found[text] = redact_for_runs(path, line)[:QUOTED].decode("utf-8", "replace")
+    return found
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a log without colours and ranks, as far as it can be read."""
+    reader = LineReader()
+    with suppress(RequestError, _TruncatedError), open_log(path) as stream:
+        for block in chain(_blocks(path, stream), [b"\n"]):
+            for part in reader.feed(block):
+                yield from part.lines
+    for part in reader.finish():
+        yield from part.lines
+
+
+class _TruncatedError(Exception):
+    """A compressed log that is cut."""
+
+
+def _blocks(path: Path, stream: BufferedIOBase) -> Iterator[bytes]:
+    """Yield a log in blocks of ``BLOCK`` bytes.
+
+    Raises:
+        RequestError: the file cannot be read.
+        _TruncatedError: it is compressed and cut; what could be read was yielded before.
+    """
+    block = bytearray()
+    try:
+        while part := stream.read1(BLOCK - len(block)):
+            block += part
+            if len(block) == BLOCK:
+                yield bytes(block)
+                block.clear()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        yield bytes(block)
+        raise _TruncatedError from error
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror or error}") from error
+    if block:
+        yield bytes(block)

@@ -1,1 +1,0 @@
-"""Samples → figure under a protocol; trials → statistics; findings; MFU. Pure."""

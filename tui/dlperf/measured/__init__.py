@@ -1,0 +1,1 @@
+"""Evidence and plan → the result of a trial: its value, metrics and findings. Pure."""

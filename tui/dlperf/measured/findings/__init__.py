@@ -1,0 +1,1 @@
+"""Caveats of runs, trials and machines."""

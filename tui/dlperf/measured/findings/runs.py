@@ -1,0 +1,276 @@
+"""Findings about one run and its throughput."""
+
+from __future__ import annotations
+
+import statistics
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from dlperf.evidence.columns import finite, is_median_at_most
+from dlperf.formats.samples import Run
+from dlperf.measured.findings.drift import Trend, trend
+from dlperf.measured.findings.mixed import alternations
+from dlperf.measured.throughput.figure import MOST_PAUSED, Figure
+from dlperf.measured.throughput.pauses import TimedGaps, slow_among, timed_gaps
+from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.messages import message
+from dlperf.messages.finding import Finding, distinct, error, note, warning
+
+MINIMUM_SAMPLES = 10
+"""Paddle's test script demands more than ten records; fewer give no spread."""
+MINIMUM_STEPS = 100
+"""DLPerf, FleetX and PLSC measure 100 steps: enough, however few records print them."""
+STALL_SHARE = 0.5
+"""The last record of every NGC PyTorch log of 8 GPUs in PaddlePaddle/Perf is below half of the median: data ran out."""
+PRINTED_LIMIT = 0.01
+"""A running mean (PaddleClas) or a rate without data loading (PLSC) is off by more than this."""
+ACCUMULATION = 0.5
+"""Printed values exceed those by timestamps this much if gradients are accumulated and the log does not say so."""
+MINIMUM_ALTERNATIONS = 2
+"""A program that resumes from a checkpoint goes back, but passes all steps again; a lost line looks like one jump."""
+READER_LIMIT = 0.10
+"""Share of a step spent waiting for data above which the reader is measured, not the framework."""
+FLOP_LIMIT = 1.0
+"""No training exceeds the dense peak."""
+
+NOTES = {
+    "nan_loss": warning("nan_loss"),
+    "unit_dialect": note("unit_dialect"),
+    "truncated_archive": warning("truncated_archive"),
+    "interleaved_ranks": warning("interleaved_ranks", evidence=message("ranks_in_log")),
+    "inference": warning("inference"),
+    "resumed_rate": error("resumed_rate"),
+    "run_limit": warning("run_limit"),
+    "mixed_settings": warning("mixed_settings"),
+}
+"""Findings by the code that a parser notes."""
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What the checks of one run look at."""
+
+    reading: Reading
+    figure: Figure | None
+    declared_gpus: int | None
+    declared_batch_size: int | None
+    runs_in_log: int
+    flop_limit: float | None
+
+    @property
+    def run(self) -> Run:
+        return self.reading.run
+
+    @cached_property
+    def measured(self) -> slice:
+        """From the first to the last record used; all if the figure names no record."""
+        estimate = self.figure.estimate if self.figure else None
+        if estimate is None or estimate.first is None or estimate.last is None:
+            return slice(0, len(self.run.samples))
+        return slice(estimate.first, estimate.last + 1)
+
+    @cached_property
+    def speeds(self) -> Sequence[float]:
+        """Printed throughput in the measured window; empty if unknown, or if one printed value is the figure."""
+        if self.figure is not None and self.figure.estimator == "printed()":
+            return ()
+        try:
+            return finite(self.reading.values[self.measured])
+        except NotEstimable:
+            return ()
+
+    @cached_property
+    def slow_records(self) -> list[int]:
+        """Indices of the records whose printed value is a pause's, unless their timestamps show none."""
+        try:
+            usable = self.reading.usable
+            slow = slow_among(self.reading, usable[bisect_right(usable, self.measured.start) :])
+        except NotEstimable:
+            return []
+        in_time = frozenset(self.timed_gaps.indices).difference(self.timed_gaps.pauses) if slow else ()
+        return [index for index in slow if index not in in_time]
+
+    @cached_property
+    def printed_trend(self) -> Trend | None:
+        return trend(self.speeds)
+
+    @cached_property
+    def timed_gaps(self) -> TimedGaps:
+        return timed_gaps(self.reading, self.measured) if self.figure else TimedGaps((), (), ())
+
+    @cached_property
+    def timed_trend(self) -> Trend | None:
+        return trend(self.timed_gaps.speeds_without_pauses)
+
+    @cached_property
+    def smooths(self) -> bool:
+        """Whether printed values are means over more than their record, so that a pause looks like a drift."""
+        printed = self.printed_trend
+        if printed is None or not printed.is_drift or self.timed_trend is None:
+            return False
+        return len(self.timed_gaps.pauses) > 0 and self.timed_trend.refutes(printed)
+
+
+def findings_of_run(
+    reading: Reading,
+    figure: Figure | None,
+    declared_gpus: int | None = None,
+    declared_batch_size: int | None = None,
+    runs_in_log: int = 1,
+    flop_limit: float | None = None,
+) -> tuple[Finding, ...]:
+    """Check a run and the value that it gave.
+
+    Args:
+        figure: None if the run gave none.
+        declared_gpus: compared with the log; the reading's if None.
+        declared_batch_size: compared with the log; the reading's if None.
+        runs_in_log: number of runs that share the log.
+        flop_limit: samples per second that the GPUs' dense peak allows.
+    """
+    declared = declared_gpus or reading.gpus, declared_batch_size or reading.batch_size
+    context = _Context(reading, figure, *declared, runs_in_log, flop_limit)
+    found = [check(context) for check in _CHECKS]
+    noted = [NOTES.get(code) or note(code) for code in reading.run.notes]
+    return distinct([*(finding for finding in found if finding), *noted])
+
+
+def _too_few_samples(context: _Context) -> Finding | None:
+    if context.figure is None or context.figure.estimate.first is None or context.run.window in ("epoch", "run"):
+        return None
+    count, done = context.figure.estimate.samples, context.reading.steps_done
+    steps = done[context.measured.stop - 1] - done[context.measured.start]
+    if count >= MINIMUM_SAMPLES or steps >= MINIMUM_STEPS:
+        return None
+    return warning("too_few_samples", count=count, least=MINIMUM_SAMPLES)
+
+
+def _drift(context: _Context) -> Finding | None:
+    is_running_mean = context.run.window == "cumulative" and context.timed_gaps.indices
+    found = context.timed_trend if is_running_mean else context.printed_trend
+    if found is None or not found.is_drift or context.smooths:
+        return None
+    return warning("drift", direction=message("rises" if found.change > 0 else "falls"), change=abs(found.of_start))
+
+
+def _end_stall(context: _Context) -> Finding | None:
+    speeds = context.speeds
+    if len(speeds) < 3 or min(speeds) < speeds[-1] or not _is_slow(speeds[-1], speeds):
+        return None
+    without, mean = statistics.fmean(speeds[:-1]), statistics.fmean(speeds)
+    return warning("end_stall", last=speeds[-1], without=without, mean=mean)
+
+
+def _is_slow(speed: float, speeds: Sequence[float]) -> bool:
+    return not is_median_at_most(speed / STALL_SHARE, speeds) and speed < STALL_SHARE * statistics.median(speeds)
+
+
+def _printed_rate(context: _Context) -> Finding | None:
+    figure = context.figure
+    if figure is None or figure.value_printed is None or figure.value_from_timestamps is None:
+        return None
+    difference = figure.value_printed / figure.value_from_timestamps - 1
+    if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(context):
+        return None
+    if context.reading.paused_share > MOST_PAUSED:
+        return None
+    return warning(
+        "printed_rate",
+        printed=figure.value_printed,
+        timed=figure.value_from_timestamps,
+        unit=figure.unit,
+        difference=difference,
+        hint=message("suspect_accumulation") if difference >= ACCUMULATION else "",
+    )
+
+
+def _clock_error(context: _Context) -> float:
+    """Return the error of rounded timestamps relative to the window."""
+    times = finite(context.run.samples.time[context.measured])
+    elapsed = times[-1] - times[0] if times else 0.0
+    return context.reading.clock_resolution / elapsed if elapsed > 0 else 0.0
+
+
+def _several_runs(context: _Context) -> Finding | None:
+    runs = context.runs_in_log
+    return note("several_runs", number=context.run.number, runs=runs) if runs != 1 else None
+
+
+def _batch_size(context: _Context) -> Finding | None:
+    stated, logged = context.declared_batch_size, _logged_batch_size(context)
+    if stated is None or logged in (None, stated):
+        return None
+    return warning("batch_size_mismatch", stated=stated, logged=logged)
+
+
+def _logged_batch_size(context: _Context) -> int | None:
+    if context.run.metadata.batch_size:
+        return context.run.metadata.batch_size
+    gpus = context.reading.total_gpus
+    try:
+        implied = context.reading.implied_batch_size
+    except NotEstimable:
+        return None
+    return round(implied / gpus) if implied and gpus else None
+
+
+def _gpu_count(context: _Context) -> Finding | None:
+    stated, logged = context.declared_gpus, context.run.metadata.gpus
+    if stated is None or logged in (None, stated):
+        return None
+    return warning("gpu_count_mismatch", stated=stated, logged=logged)
+
+
+def _reader_bound(context: _Context) -> Finding | None:
+    shares = finite(context.run.samples.reader_share[context.measured])
+    share = statistics.fmean(shares) if shares else 0.0
+    return warning("reader_bound", share=share) if share > READER_LIMIT else None
+
+
+def _above_flop_limit(context: _Context) -> Finding | None:
+    if context.figure is None or context.flop_limit is None or context.figure.value <= FLOP_LIMIT * context.flop_limit:
+        return None
+    return error("above_flop_limit", value=context.figure.value, unit=context.figure.unit, limit=context.flop_limit)
+
+
+def _missing_end(context: _Context) -> Finding | None:
+    return note("missing_end_marker") if context.run.marks_end and not context.run.complete else None
+
+
+def _pauses(context: _Context) -> Finding | None:
+    slow: Sequence[int] = context.slow_records if context.run.window != "cumulative" else ()
+    if context.run.window == "cumulative" or (not slow and context.smooths):
+        slow = context.timed_gaps.pauses
+    return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]]) if slow else None
+
+
+def _interleaved_ranks(context: _Context) -> Finding | None:
+    records = len(context.run.samples) if context.run.window not in ("epoch", "run") else 0
+    copies = round(records / max(records - context.reading.repeats, 1))
+    return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies)) if copies > 1 else None
+
+
+def _mixed_programs(context: _Context) -> Finding | None:
+    if _interleaved_ranks(context) or "interleaved_ranks" in context.run.notes:
+        return None
+    count = alternations(context.run.samples, context.reading.spacings.back)
+    return error("mixed_programs", count=count) if count >= MINIMUM_ALTERNATIONS else None
+
+
+_CHECKS: tuple[Callable[[_Context], Finding | None], ...] = (
+    _above_flop_limit,
+    _mixed_programs,
+    _printed_rate,
+    _drift,
+    _end_stall,
+    _pauses,
+    _reader_bound,
+    _too_few_samples,
+    _gpu_count,
+    _batch_size,
+    _interleaved_ranks,
+    _several_runs,
+    _missing_end,
+)

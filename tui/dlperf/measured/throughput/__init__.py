@@ -1,0 +1,1 @@
+"""Records of a log → throughput by an estimator."""

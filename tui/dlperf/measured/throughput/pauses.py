@@ -1,0 +1,121 @@
+"""Pauses of a run: evaluations, checkpoints and stalls, within records or between them."""
+
+from __future__ import annotations
+
+import statistics
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, compress, takewhile
+from math import isfinite
+from operator import gt, lt, sub, truediv
+from typing import TYPE_CHECKING
+
+from dlperf.evidence.columns import entries_at, is_median_at_least, is_median_at_most
+
+if TYPE_CHECKING:
+    from dlperf.measured.throughput.reading import Reading
+
+PAUSE = 3.0
+MOST_PAUSES = 0.2
+"""Share of the records beyond which slow ones are no pauses, but how the program runs."""
+SMOOTHED = 0.9
+"""Part of the usual speed below which a printed mean is lowered by a pause, and not by noise."""
+RARE = 0.05
+"""Most records of less than half the usual speed that are pauses."""
+
+
+@dataclass(frozen=True)
+class TimedGaps:
+    """Speeds from one record to the next, by their timestamps."""
+
+    indices: Sequence[int]
+    """Of the later records."""
+    speeds: Sequence[float]
+    """Steps per second."""
+    pauses: Sequence[int]
+    """Indices of the records of less than half of the usual speed, where these are rare."""
+
+    @property
+    def speeds_without_pauses(self) -> Sequence[float]:
+        if not self.pauses:
+            return self.speeds
+        pauses = frozenset(self.pauses)
+        return [speed for index, speed in zip(self.indices, self.speeds, strict=True) if index not in pauses]
+
+
+def timed_gaps(reading: Reading, window: slice) -> TimedGaps:
+    """Return the speeds between the records of a window that are known, without those across epochs."""
+    times, done = reading.run.samples.time, reading.steps_done
+    indices, speeds = array("q"), array("d")
+    for first, last in reading.segments(window.start, window.stop - 1):
+        seconds = map(sub, times[first + 1 : last + 1], times[first:last])
+        steps = map(sub, done[first + 1 : last + 1], done[first:last])
+        for index, time, count in zip(range(first + 1, last + 1), seconds, steps, strict=True):
+            if time > 0 and count > 0:
+                indices.append(index)
+                speeds.append(count / time)
+    slow = compress(indices, map(partial(gt, statistics.median(speeds) / 2), speeds)) if speeds else ()
+    pauses = list(slow)
+    return TimedGaps(indices, speeds, pauses if len(pauses) <= MOST_PAUSES * len(speeds) else [])
+
+
+def share_of_pauses(reading: Reading) -> float:
+    """Share of the time between records that fell into pauses: evaluations, checkpoints.
+
+    A pause makes a record take ``PAUSE`` times as long as usual and is rare. The last record is no pause: a stall
+    at the end is something else.
+    """
+    seconds, steps = _between_records(reading)
+    if len(seconds) < 3:
+        return 0.0
+    paces = array("d", map(truediv, seconds, steps))
+    if is_median_at_least(max(paces) / PAUSE, paces):  # of most runs
+        return 0.0
+    usual, limit = statistics.median(paces), 2 * reading.clock_resolution
+    slow = compress(range(len(paces) - 1), map(partial(lt, PAUSE * usual), paces))
+    lost = [
+        seconds[index] - usual * steps[index] for index in slow if seconds[index] > PAUSE * usual * steps[index] + limit
+    ]
+    return sum(lost) / sum(seconds) if len(lost) <= MOST_PAUSES * len(seconds) else 0.0
+
+
+def _between_records(reading: Reading) -> tuple[array[float], array[float]]:
+    """Seconds and steps from each record to the next of its epoch, where both are known and none goes back."""
+    times, done = reading.run.samples.time, reading.steps_done
+    seconds, steps = array("d"), array("d")
+    for first, last in reading.segments(0, len(times) - 1):
+        for gaps, column in ((seconds, times), (steps, done)):
+            gaps.extend(map(sub, column[first + 1 : last + 1], column[first:last]))
+    if isfinite(sum(seconds) + sum(steps)) and min(seconds, default=0.0) >= 0 and min(steps, default=1.0) > 0:
+        return seconds, steps
+    known = [time >= 0 and count > 0 for time, count in zip(seconds, steps, strict=True)]
+    return array("d", compress(seconds, known)), array("d", compress(steps, known))
+
+
+def smoothed_over_pauses(reading: Reading, indices: Sequence[int]) -> frozenset[int]:
+    """Return the records whose printed value is a mean that a pause lowers: those from a pause on, while it does.
+
+    NeMo prints the mean of the last five steps, which never falls to half the usual speed.
+    """
+    if not indices or not reading.paused_share:
+        return frozenset()
+    values, last = reading.values, indices[-1]
+    usual = statistics.median(entries_at(values, indices))
+    pauses = timed_gaps(reading, slice(indices[0], last + 1)).pauses
+    lowered = chain.from_iterable(
+        takewhile(lambda index: values[index] < SMOOTHED * usual, range(pause, last + 1)) for pause in pauses
+    )
+    found = frozenset(lowered)
+    return found if len(found) <= MOST_PAUSES * len(indices) else frozenset()
+
+
+def slow_among(reading: Reading, indices: Sequence[int]) -> list[int]:
+    """Return the records of less than half the median speed, where they are rare; the last is none of them."""
+    speeds = entries_at(reading.values, indices)
+    if not indices or is_median_at_most(2 * min(speeds), speeds):  # of most runs
+        return []
+    limit = statistics.median(speeds) / 2
+    slow = [index for index, speed in zip(indices, speeds, strict=True) if speed < limit and index != indices[-1]]
+    return slow if len(slow) <= max(RARE * len(indices), 1) else []

@@ -1,0 +1,74 @@
+"""Windows of records → estimates: what the rules of ``dlperf.measured.throughput.estimators`` share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf, isfinite
+
+from dlperf.catalog.units import counts_samples
+from dlperf.evidence.columns import total
+from dlperf.formats.samples import Summary
+from dlperf.measured.throughput.reading import Estimate, NotEstimable, Reading
+from dlperf.messages import Value, message
+
+
+def between(reading: Reading, start: int, end: int) -> Estimate:
+    """Divide the samples after record ``start`` up to record ``end`` by the time between the two.
+
+    Where the step counter goes back (a new epoch), neither the samples nor the time in between count.
+
+    Raises:
+        NotEstimable: no timestamps, no time between them, or samples per step unknown.
+    """
+    need(counts_samples(reading.run.unit), "no_sample_rate", unit=reading.run.unit)
+    times = reading.run.samples.time
+    seconds = total(times[last] - times[first] for first, last in reading.segments(start, end))
+    need(isfinite(seconds), "some_timestamps")
+    need(seconds > 0, "few_time")
+    work = total(reading.work(first, last) for first, last in reading.segments(start, end))
+    need(0 < work / seconds < inf, "few_work")
+    result = estimate_from(reading, range(start, end + 1), work / seconds)
+    return replace(result, samples=end - start, dropped=result.dropped + 1)
+
+
+def first_at(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: Value) -> int:
+    """Return the first of the records at which the run has done so many steps, without those that it continues."""
+    goal = reading.steps_before + steps
+    for index in indices:
+        if reading.steps_done[index] >= goal:
+            return index
+    raise NotEstimable(message(shortage, **values))
+
+
+def estimate_from(reading: Reading, indices: Sequence[int], value: float) -> Estimate:
+    """Return the estimate from the records of these indices, in file order."""
+    samples, first, last = reading.run.samples, indices[0], indices[-1]
+    return Estimate(
+        value,
+        reading.run.unit,
+        samples=len(indices),
+        dropped=len(samples) - len(indices),
+        first=first,
+        last=last,
+        first_step=_whole(samples.step[first]),
+        last_step=_whole(samples.step[last]),
+        first_line=samples.line[first],
+        last_line=samples.line[last],
+    )
+
+
+def estimate_from_summaries(reading: Reading, used: Sequence[Summary], dropped: int, value: float) -> Estimate:
+    lines = [summary.line for summary in used]
+    unit = reading.run.unit or used[0].unit
+    return Estimate(value, unit, len(used), dropped, first_line=min(lines), last_line=max(lines))
+
+
+def _whole(number: float) -> int | None:
+    return int(number) if isfinite(number) else None
+
+
+def need(condition: bool, shortage: str, /, **values: Value) -> None:
+    """Raise the message of this code unless the condition holds."""
+    if not condition:
+        raise NotEstimable(message(shortage, **values))

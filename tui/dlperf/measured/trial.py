@@ -1,0 +1,268 @@
+"""Measure a trial: compute its result from its evidence. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isfinite, nan
+from typing import Literal
+
+from dlperf.catalog.units import counts_samples
+from dlperf.evidence.facts import conditions_of
+from dlperf.evidence.gather import Evidence
+from dlperf.evidence.telemetry import (
+    NODE_POWER,
+    PACKAGE_ENERGY,
+    TelemetryRow,
+    by_gpu,
+    counted_power,
+    in_window,
+    mean_clock,
+    mean_power,
+    peak_memory,
+)
+from dlperf.measured.causes import diagnosis, explained
+from dlperf.measured.error_lines import failed_rank
+from dlperf.measured.expectations import first_unmet
+from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
+from dlperf.measured.findings.program_faults import findings_of_programs
+from dlperf.measured.findings.runs import findings_of_run
+from dlperf.measured.findings.telemetry import findings_of_processors, findings_of_telemetry
+from dlperf.measured.findings.trials import findings_of_window
+from dlperf.measured.losses import losses_at_steps
+from dlperf.measured.metrics import Source, metrics_of
+from dlperf.measured.model import MetricValue, TrialResult
+from dlperf.measured.run_units import reading_of
+from dlperf.measured.statistics import flop_limit, samples_per_joule
+from dlperf.measured.throughput.figure import Figure, figure_of
+from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.messages import Message, message
+from dlperf.messages.finding import Finding, error, warning
+from dlperf.plan import Launch, PlannedConfiguration
+from dlperf.plan.subject import STARTED_ONCE
+from dlperf.runs.records import State, TrialStatus
+
+FOREIGN_CPU = "foreign_cpu_percent"
+"""Column of telemetry without GPUs."""
+
+
+@dataclass(frozen=True)
+class _Measurement:
+    """The evidence of a trial, its figure, and the telemetry of the time that gave the figure."""
+
+    evidence: Evidence
+    planned: PlannedConfiguration
+    reading: Reading | None
+    figure: Figure | None
+    shortage: Message | None
+    """Why there is no figure."""
+
+    @cached_property
+    def telemetry(self) -> Sequence[Sequence[TelemetryRow]]:
+        """By node: all of it where a metric of the whole run stands for the figure."""
+        if self.figure is None and self.planned.primary.estimator != "protocol":
+            return self.evidence.telemetry
+        return _measured_rows(self.evidence, self.figure)
+
+    @cached_property
+    def rows(self) -> list[TelemetryRow]:
+        return [row for rows in self.telemetry for row in rows]
+
+    @cached_property
+    def gpus(self) -> Collection[Sequence[TelemetryRow]]:
+        return by_gpu(self.rows).values()
+
+    @cached_property
+    def power(self) -> tuple[float | None, Literal["", "counter", "readings"]]:
+        """Watts of all GPUs, and whether a counter of energy or readings of power gave them."""
+        counted = counted_power(self.gpus)
+        if counted is not None:
+            return counted, "counter"
+        watts = mean_power(self.gpus)
+        return watts, "" if watts is None else "readings"
+
+    @property
+    def source(self) -> Source:
+        machines = _by_machine(self.evidence, self.telemetry)
+        nodes, planned = self.evidence.nodes, self.planned
+        return Source(
+            planned,
+            self.reading,
+            self.figure,
+            self.power[0],
+            peak_memory(row for rows in self.evidence.telemetry for row in rows),
+            counted_power(machines, PACKAGE_ENERGY),
+            mean_power(machines, NODE_POWER),
+            {name: counts for name in COUNTED if (counts := error_counts(nodes, planned, name))},
+        )
+
+
+def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
+    """Compute a result under the plan's protocol. Pure."""
+    try:
+        return _result_of(evidence, planned, status)
+    except OverflowError:  # a log with numbers that nothing measures counts as one without records
+        return _result_of(replace(evidence, runs=()), planned, status)
+
+
+def _result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
+    reading = reading_of(evidence.run, planned) if evidence.run is not None else None
+    trial = _Measurement(evidence, planned, reading, *_figure(reading, planned))
+    source, figure = trial.source, trial.figure
+    succeeded = status.state is State.SUCCEEDED
+    metrics = metrics_of(source) if succeeded else ()
+    primary, why_none = _primary(trial, metrics)
+    samples = reading.run.samples if reading else None
+    estimate = figure.estimate if figure else None
+    by_protocol = figure is not None and planned.primary.estimator == "protocol"
+    watts, power_source = trial.power
+    return TrialResult(
+        number=status.key.number,
+        state=str(status.state),
+        cause=_cause(evidence, planned.launch, status),
+        started=status.started,
+        duration_seconds=evidence.duration_seconds,
+        value=primary.value if primary else None,
+        value_from_timestamps=figure.value_from_timestamps if figure and by_protocol else None,
+        unit=planned.unit or (figure.unit if figure else ""),
+        estimator=_estimator(planned, figure),
+        samples=estimate.samples if estimate else 0,
+        first_step=estimate.first_step if estimate else None,
+        last_step=estimate.last_step if estimate else None,
+        first_line=estimate.first_line if estimate else None,
+        last_line=estimate.last_line if estimate else None,
+        window_seconds=_window_seconds(evidence, figure),
+        telemetry_samples=min(map(len, trial.gpus), default=0),
+        log=evidence.log,
+        log_sha256=evidence.log_sha256,
+        estimates=figure.estimates if figure and by_protocol else {},
+        power_watts=watts,
+        power_source=power_source,
+        sm_clock_mhz=mean_clock(trial.rows),
+        samples_per_joule=samples_per_joule(source.throughput, watts) if source.throughput else None,
+        metrics=metrics if planned.metrics else (),
+        conditions=conditions_of(evidence.nodes, evidence.programs, evidence.printed),
+        losses=losses_at_steps(samples.step, samples.loss) if samples else (),
+        findings=_findings(trial, why_none if succeeded else None),
+    )
+
+
+def _primary(trial: _Measurement, metrics: Sequence[MetricValue]) -> tuple[MetricValue | None, Message | None]:
+    """Return the metric that is the trial's value, or None and why there is none."""
+    planned = trial.planned
+    primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
+    if primary is not None:
+        unmet = first_unmet(planned.expect, metrics, trial.evidence.expected_lines)
+        return (None, unmet) if unmet else (primary, None)
+    if trial.reading is None or planned.primary.estimator == "protocol":
+        return None, trial.shortage
+    return None, message("no_metric", metric=planned.primary.id)
+
+
+def _estimator(planned: PlannedConfiguration, measured: Figure | None) -> str:
+    if planned.primary.estimator != "protocol":
+        return planned.primary.estimator
+    return measured.estimator if measured else planned.protocol.estimator or ""
+
+
+def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Figure | None, Message | None]:
+    """Return the figure, or the reason why there is none."""
+    if reading is None:
+        return None, message("no_records_of_format", format=planned.format)
+    try:
+        return figure_of(reading, planned.protocol.estimator), None
+    except NotEstimable as shortage:
+        return None, shortage.message
+
+
+def _findings(trial: _Measurement, why_no_figure: Message | None) -> tuple[Finding, ...]:
+    """Return the caveats of a trial, the most serious first."""
+    evidence, found = trial.evidence, list(_run_findings(trial))
+    found[:0] = findings_of_programs(evidence.programs, trial.planned.launch.command)
+    if evidence.replaced_logs:
+        found.insert(0, warning("log_replaced", logs=", ".join(evidence.replaced_logs)))
+    if why_no_figure:
+        found.insert(0, error("no_figure", reason=why_no_figure))
+    if evidence.telemetry_rows_lost:
+        found.append(warning("telemetry_lost", rows=evidence.telemetry_rows_lost))
+    if trial.planned.protocol.seconds:
+        readings = min(map(len, trial.gpus)) if trial.gpus else None
+        found += findings_of_window(_window_seconds(evidence, trial.figure), readings)
+    return (*found, *_machine_findings(evidence), *_telemetry_findings(trial.rows))
+
+
+def _run_findings(trial: _Measurement) -> Sequence[Finding]:
+    if trial.reading is None:
+        return ()
+    planned, figure = trial.planned, trial.figure
+    peak = planned.peak_tflops or planned.peak_limit
+    limit = flop_limit(planned.gflops_per_sample, planned.configuration.gpus_total, peak)
+    counted = figure is not None and counts_samples(figure.unit)
+    return findings_of_run(
+        trial.reading, figure, runs_in_log=len(trial.evidence.runs), flop_limit=limit if counted else None
+    )
+
+
+def _cause(evidence: Evidence, launch: Launch, status: TrialStatus) -> Message | None:
+    """Return the journal's cause, explained by the log of the node that it names, else by that of another."""
+    cause = status.cause
+    if status.state is State.SUCCEEDED:
+        return cause
+    parts = cause.chain() if cause else ()
+    named = next((part.text_of("node") for part in parts if part.code == "of_node"), "")
+    tail = evidence.tails.get(named, evidence.tail)
+    found, node = diagnosis(tail), _failed_node(launch, tail)
+    if found is None and named:
+        found, node = next(
+            ((why, other) for other, log in evidence.tails.items() if (why := diagnosis(log))), (None, "")
+        )
+    if found and named and node not in ("", named):
+        found = message("of_node", node=node, cause=found)
+    found = found or diagnosis(evidence.slurm_tail)
+    slurm_tail = "" if evidence.tail or any(evidence.tails.values()) else evidence.slurm_tail
+    return explained(cause, found, tail if status.state in (State.FAILED, State.TIMED_OUT) else "", slurm_tail)
+
+
+def _failed_node(launch: Launch, tail: str) -> str:
+    """Return the node of the rank that failed, where one launcher started the ranks of all nodes."""
+    rank = failed_rank(tail) if launch.launcher in STARTED_ONCE else None
+    node = len(launch.nodes) if rank is None else rank // launch.gpus
+    return launch.nodes[node].name if node < len(launch.nodes) else ""
+
+
+def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[list[TelemetryRow]]:
+    """Return the telemetry of each node between the first and the last record that gave the figure."""
+    first, last = _window(evidence, measured)
+    return [in_window(rows, first, last) for rows in evidence.telemetry]
+
+
+def _by_machine(evidence: Evidence, nodes: Sequence[Sequence[TelemetryRow]]) -> list[Sequence[TelemetryRow]]:
+    """Return the rows of each machine, once where several nodes of a trial are parts of one."""
+    names = [node.environment.get("boot_id") or number for number, node in enumerate(evidence.nodes)]
+    return list({str(name): rows for name, rows in zip(names, nodes, strict=True)}.values())
+
+
+def _window(evidence: Evidence, measured: Figure | None) -> tuple[float, float]:
+    """Return the times of the first and the last record that gave the figure; nan where they are unknown."""
+    run, estimate = evidence.run, measured.estimate if measured else None
+    if run is None or estimate is None or estimate.first is None or estimate.last is None:
+        return nan, nan
+    first, last = (run.samples.time[index : index + 1] for index in (estimate.first, estimate.last))
+    return (first[0], last[0]) if first and last else (nan, nan)
+
+
+def _window_seconds(evidence: Evidence, measured: Figure | None) -> float | None:
+    first, last = _window(evidence, measured)
+    return round(last - first, 6) if isfinite(last - first) else None
+
+
+def _machine_findings(evidence: Evidence) -> tuple[Finding, ...]:
+    vendors = {str(name) for node in evidence.nodes if (name := node.environment.get("never_run_vendor"))}
+    unproven = tuple(warning("never_run_vendor", vendor=name) for name in sorted(vendors))
+    return unproven + findings_of_drivers(evidence.nodes)
+
+
+def _telemetry_findings(window: Sequence[TelemetryRow]) -> tuple[Finding, ...]:
+    foreign = [row.metrics[FOREIGN_CPU] for row in window if FOREIGN_CPU in row.metrics]
+    return findings_of_telemetry(row.reading for row in window if row.reading) + findings_of_processors(foreign)

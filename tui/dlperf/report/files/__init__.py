@@ -1,0 +1,1 @@
+"""Files of the site beside its pages: editions, feed, search, previews, downloads."""

@@ -1,0 +1,1 @@
+"""A report page and its sections."""

@@ -1,0 +1,190 @@
+"""Result tables of a report: grids over two axes, lists, and missing results."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from dlperf.report import figures
+from dlperf.report import markdown as md
+from dlperf.report.answer import claimed_best
+from dlperf.report.data import distinct, gpus_total, grouped, is_published
+from dlperf.report.pages.page import Page
+from dlperf.report.views import Column, Figure, Link, Part, Table, filled
+from dlperf.table.model import ConfigurationResult
+
+Results = Sequence[ConfigurationResult]
+Axis = tuple[Callable[[ConfigurationResult], object], Callable[[Page, ConfigurationResult], str | Link]]
+"""Key of a row or column of a grid, and its title."""
+AXES = ("framework", "hardware", "precision", "batch_size", "axes", "nodes_gpus", "figure", "unit")
+
+
+def throughput(page: Page, results: Results, shown: Results) -> list[Part]:
+    """Return grids of GPU counts × precisions and batch sizes for each hardware and framework.
+
+    A single scale whose results are all shown already has none.
+    If any precision has more than two batch sizes, each precision has a grid of its own: batch sizes × scales.
+    """
+    parts = []
+    for (hardware, framework, unit), rows in grouped(results, _stack).items():
+        if len({(row.nodes, row.gpus) for row in rows}) == 1 and _all_in(rows, shown):
+            continue
+        campaign = rows[0].campaign
+        title = (page.framework_link(framework, campaign), page.hardware_link(hardware, campaign))
+        precisions = grouped(rows, lambda row: row.precision)
+        if max(len(distinct(map(figures.settings_key, same))) for same in precisions.values()) > 2:
+            parts.append(Part(title, unit=unit))
+            for precision, same in precisions.items():
+                table = _grid(page, same, SETTINGS, SCALE, page._("Batch per GPU"))
+                parts.append(Part((precision.upper(),), (table,)))
+        else:
+            table = _grid(page, rows, SCALE, PRECISION_AND_SETTINGS, page._("Nodes × GPUs"), number=True)
+            parts.append(Part(title, (table,), unit=unit))
+    return parts
+
+
+def contested(results: Results) -> list[Results]:
+    """Return the results of each hardware and precision that several frameworks ran."""
+    return [rows for rows in grouped(results, _race).values() if len({row.framework for row in rows}) > 1]
+
+
+def comparisons(page: Page, results: Results, shown: Results) -> list[Part]:
+    """Return a grid of GPU counts × frameworks for each hardware and precision with results that are not shown yet."""
+    parts = []
+    for rows in contested(results):
+        if not _all_in(rows, shown):
+            title = (page.hardware_link(rows[0].hardware, rows[0].campaign), _precision(page, rows[0]))
+            table = _grid(page, rows, SCALE_AND_SETTINGS, FRAMEWORK, page._("GPUs"), best_of_row=True)
+            parts.append(Part(title, (table,), unit=rows[0].unit))
+    return parts
+
+
+def scaling(page: Page, results: Results) -> Table:
+    """Return throughput, speed-up and efficiency by scale of configurations run at several scales."""
+    scaled = [
+        row
+        for members in grouped(results, _series).values()
+        if len([row for row in members if row.value is not None]) > 1
+        for row in sorted(members, key=size)
+    ]
+    return page.listed(scaled, (*AXES, "speedup", "efficiency"))
+
+
+def utilisation(page: Page, results: Results) -> Table:
+    """Return MFU, share of the roofline and samples per joule of results that have any of them."""
+    known = [row for row in results if row.mfu or figures.per_joule(row) or page.data.roofline(row)]
+    more = {"figure": lambda row: replace(page.figure(row), trials="")}
+    return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more)
+
+
+def single_runs(page: Page, results: Results) -> Table:
+    """Return the value of every trial, with average and median, where there are several."""
+    repeated = [(row, values) for row in results for values in [_values(row)] if len(values) > 1]
+    most = max((len(values) for _, values in repeated), default=0)
+    rows = [
+        (
+            replace(page.subject(row, results), aside="†" if row.caveats else ""),
+            *map(figures.four_digits, values),
+            *[""] * (most - len(values)),
+            figures.four_digits(statistics.fmean(values)),
+            figures.four_digits(statistics.median(values)),
+            figures.factor(row.speedup) if gpus_total(row) > 1 else "",
+        )
+        for row, values in repeated
+    ]
+    runs = [page._("Run {number}", number=str(number)).replace(" ", md.NO_BREAK) for number in range(1, most + 1)]
+    titles = (*runs, page._("Average"), page._("Median"), page._("Speed-up"))
+    return filled([Column(page._("Configuration"), words=True), *map(Column, titles)], rows)
+
+
+def missing(page: Page, results: Results) -> list[tuple[str, list[Link]]]:
+    """Return each reason for missing results, with the configurations that it affects."""
+    reasons = grouped((row for row in results if row.value is None), lambda row: row.status)
+    return [
+        (status.text(page.language), [page.subject(row, results) for row in rows]) for status, rows in reasons.items()
+    ]
+
+
+def _grid(
+    page: Page,
+    results: Results,
+    rows: Axis,
+    columns: Axis,
+    corner: str,
+    *,
+    number: bool = False,
+    best_of_row: bool = False,
+) -> Table:
+    """Return results over two axes; a combination that the source lacks is marked as such.
+
+    Args:
+        corner: title of the row names.
+        number: row names begin with a number.
+    """
+    cells = grouped(results, lambda result: (rows[0](result), columns[0](result)))
+    of_rows, of_columns = grouped(sorted(results, key=size), rows[0]), grouped(results, columns[0])
+    absent = Figure(page._(figures.missing_reason(results[0].campaign)), missing=True)
+    body: list[tuple[object, ...]] = []
+    for row, members in of_rows.items():
+        best = claimed_best(members) if best_of_row else None
+        found = [_figures(page, cells.get((row, column), ()), best) or (absent,) for column in of_columns]
+        body.append((rows[1](page, members[0]), *found))
+    titles = [columns[1](page, members[0]) for members in of_columns.values()]
+    measured = {columns[0](row) for row in results if row.value is not None}
+    heads = [Column(title, number=column in measured) for column, title in zip(of_columns, titles, strict=True)]
+    return Table((Column(corner, number=number), *heads), tuple(body))
+
+
+def _figures(page: Page, results: Results, best: ConfigurationResult | None) -> tuple[Figure, ...]:
+    """Return all results of a cell, since a report may print two, and mark the one that may be called best."""
+    return tuple(
+        figures.figure(page.language, page.path, result, scaling=True, best=result is best) for result in results
+    )
+
+
+def _all_in(rows: Results, shown: Results) -> bool:
+    return {id(row) for row in rows} <= {id(row) for row in shown}
+
+
+def size(row: ConfigurationResult) -> tuple[int, int, int]:
+    """Return the sort key of scales: GPUs of all nodes, nodes, batch size."""
+    return gpus_total(row), row.nodes, row.batch_size or 0
+
+
+def _stack(row: ConfigurationResult) -> tuple[str, str, str]:
+    return row.hardware, row.framework, row.unit
+
+
+def _race(row: ConfigurationResult) -> tuple[str, str, str]:
+    return row.hardware, row.precision, row.unit
+
+
+def _series(row: ConfigurationResult) -> tuple[object, ...]:
+    return row.framework, row.hardware, row.precision, figures.settings_key(row), row.unit
+
+
+def _settings(page: Page, row: ConfigurationResult) -> str:
+    return page.language.separator.join(page.settings(row))
+
+
+def _precision_and_settings(page: Page, row: ConfigurationResult) -> str:
+    settings = _settings(page, row)
+    return figures.precision_text(row) + (f" ({settings})" if settings else "")
+
+
+SCALE: Axis = (lambda row: (row.nodes, row.gpus), lambda page, row: figures.scale_text(row))
+SETTINGS: Axis = (figures.settings_key, _settings)
+FRAMEWORK: Axis = (lambda row: row.framework, lambda page, row: page.framework_link(row.framework, row.campaign))
+SCALE_AND_SETTINGS: Axis = (lambda row: (row.nodes, row.gpus, figures.settings_key(row)), Page.scale_and_settings)
+PRECISION_AND_SETTINGS: Axis = (lambda row: (row.precision, figures.settings_key(row)), _precision_and_settings)
+
+
+def _precision(page: Page, row: ConfigurationResult) -> str:
+    """Return the precision of the computation, with the source's name for it if different."""
+    renamed = is_published(row.campaign) and row.precision == "tf32"
+    return figures.precision_text(row) + (" – " + page._("the source says FP32") if renamed else "")
+
+
+def _values(row: ConfigurationResult) -> list[float]:
+    return [trial.value for trial in row.trials if trial.value is not None]

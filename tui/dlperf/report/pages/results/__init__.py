@@ -1,0 +1,1 @@
+"""Pages of configurations, trials and their evidence."""

@@ -1,0 +1,280 @@
+"""The page of a group of configurations, with a section of evidence for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+
+from dlperf.derived.health import Fleet
+from dlperf.evidence.facts import LIBRARIES
+from dlperf.messages import N_, Language
+from dlperf.report import figures
+from dlperf.report.data import SiteData, distinct, gpus_total, grouped, is_published, point
+from dlperf.report.evidence import NOTHING, Evidence
+from dlperf.report.machine import format_fact
+from dlperf.report.pages import references
+from dlperf.report.pages.audit import verification
+from dlperf.report.pages.page import Page
+from dlperf.report.pages.protocols import protocol_facts
+from dlperf.report.pages.results.evidence import Shapes, commands_again, measured_trial, trial_charts
+from dlperf.report.pages.results.profiles import OfferedProfile, profile_link, profile_view
+from dlperf.report.pages.results.trials import artifacts, estimates, findings, metrics, mfu_text, outcomes
+from dlperf.report.site import locations as at
+from dlperf.report.site.locations import Group
+from dlperf.report.views import Column, Link, Table, filled
+from dlperf.table.conditions import merged
+from dlperf.table.model import ConfigurationResult
+
+Results = Sequence[ConfigurationResult]
+EvidenceOf = Mapping[tuple[str, int], Evidence]
+"""Evidence by configuration anchor and trial number."""
+OVERVIEW = (
+    *("precision", "batch_size", "axes", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "roofline"),
+    "samples_per_joule",
+)
+LINKS, SCRIPTS = "copy-link.js", ("curves.js", "log-lines.js")
+DEVICE = re.compile(r"\.[0-9]+(\.|$)")
+"""Matches the name of a fact of one of several devices: ``gpus.0.name``."""
+OF_THE_MOMENT = re.compile(r"boot_id|.*\.(?:utilization_percent|memory_used_mib)")
+"""Matches facts that change from moment to moment and do not describe the machine."""
+OF_THE_MACHINE = {"cudnn": N_("cuDNN of the machine"), "nccl": N_("NCCL of the machine")}
+"""Names of libraries of which programs may have loaded other versions."""
+
+
+def configurations(
+    language: Language,
+    data: SiteData,
+    group: Group,
+    results: Results,
+    evidence: EvidenceOf,
+    shapes: Mapping[str, Shapes] | None = None,
+    profiles: Mapping[str, OfferedProfile | None] | None = None,
+    fleets: Sequence[Fleet] = (),
+) -> str:
+    """Return the page of a group.
+
+    Args:
+        shapes: the charts of each configuration, by its anchor.
+        profiles: where it ran under a profiler, by its anchor.
+        fleets: of a diagnosis.
+    """
+    page = Page(language, data, at.group_page(group), figures.shared_axes(results))
+    framework, hardware = (
+        page.framework_link(group.framework, group.campaign),
+        page.hardware_link(group.hardware, group.campaign),
+    )
+    case = data.case_title(group.case)
+    return page.render(
+        "configurations.md.j2",
+        title=" · ".join((framework.text, case, hardware.text)),
+        framework=framework,
+        case=case,
+        hardware=hardware,
+        source=page.report_link(results[0]),
+        overview=_overview(page, results) if len(results) > 1 else None,
+        health=_health(page, fleets),
+        protocols=_protocols(page, results),
+        loaded=_loaded(page, results),
+        environments=_environments(page, evidence),
+        topologies=distinct(found.topology for found in evidence.values() if found.topology),
+        launch=_launch(page, results, evidence),
+        scripts=[at.relative(page.path, f"{at.SCRIPTS}/{name}") for name in (LINKS, *(SCRIPTS if evidence else ()))],
+        curves=page.data_file(at.curves(group)),
+        log_lines=page.data_file(at.log_lines(group)),
+        sections=[_section(page, result, evidence, shapes or {}, profiles or {}) for result in results],
+    )
+
+
+def configurations_index(language: Language, data: SiteData) -> str:
+    """Return the list of all groups: our measurements in one table, and a table for each published report."""
+    page = Page(language, data, at.CONFIGURATIONS)
+    sources = grouped(data.groups, lambda group: "" if data.kind(group.campaign) == "measured" else group.campaign)
+    return page.render(
+        "configuration_index.md.j2",
+        sources=[(_index_title(page, source), _index(page, groups)) for source, groups in sources.items()],
+    )
+
+
+def _index_title(page: Page, source: str) -> str:
+    return page.data.source_title(page.language, source) if source else page._("Our measurements")
+
+
+def _index(page: Page, groups: Sequence[Group]) -> Table:
+    data = page.data
+    rows = [
+        (
+            group.campaign if data.kind(group.campaign) == "measured" else "",
+            data.case_title(group.case),
+            page.framework_link(group.framework, group.campaign),
+            page.hardware_link(group.hardware, group.campaign),
+            page.link(_count(page.language, len(data.groups[group])), at.group_page(group)),
+        )
+        for group in groups
+    ]
+    columns = ("campaign", "case", "framework", "hardware", "configurations")
+    return page.table(columns, rows, places={"configurations": "value"})
+
+
+def _count(language: Language, count: int) -> str:
+    return (
+        language.gettext("1 configuration")
+        if count == 1
+        else language.gettext("{count} configurations", count=str(count))
+    )
+
+
+def _overview(page: Page, results: Results) -> Table:
+    precision = {"precision": lambda row: Link(figures.precision_text(row), f"#{at.configuration_anchor(row)}")}
+    return page.listed(results, OVERVIEW, precision, constant=())
+
+
+def _health(page: Page, fleets: Sequence[Fleet]) -> Table:
+    """Return each metric of the machines of a diagnosis, with those that are worse than the others."""
+    rows = [
+        (
+            fleet.name,
+            page.data.metric_title(page.language, fleet.metric),
+            *(figures.four_digits(find(fleet.values)) for find in (median, min, max)),
+            fleet.unit,
+            str(len(fleet.members)),
+            page.language.separator.join(
+                f"{each.place} ({figures.four_digits(each.value)})" for each in fleet.outliers
+            ),
+        )
+        for fleet in fleets
+    ]
+    heads = page._("Machines"), page._("Metric"), page._("Median"), page._("Lowest"), page._("Highest")
+    others = page._("Unit"), page._("GPUs or nodes"), page._("Outliers")
+    return filled([Column(head) for head in (*heads, *others)], rows)
+
+
+def _protocols(page: Page, results: Results) -> list[tuple[Link | str, Table | None, str]]:
+    """Return each protocol with its facts and the campaign's number of repeats if that differs."""
+    names = distinct(row.protocol for row in results if row.protocol)
+    return [(page.protocol_link(name), protocol_facts(page, name), _repeats(page, name, results)) for name in names]
+
+
+def _repeats(page: Page, name: str, results: Results) -> str:
+    protocol = page.data.protocols.get(name)
+    plans = [plan for row in results if row.protocol == name for plan in [page.data.plan(row)] if plan is not None]
+    repeats = distinct(plan.repeats for plan in plans if protocol and plan.repeats != protocol.repeats)
+    return ", ".join(map(str, repeats)) if page.data.kind(results[0].campaign) == "measured" else ""
+
+
+def _loaded(page: Page, results: Results) -> Table:
+    """Return the versions of the libraries that the programs loaded: the machine may have others."""
+    return page.facts((page.fact(name), value) for name, value in merged(results).items() if name.startswith(LIBRARIES))
+
+
+def _environments(page: Page, evidence: EvidenceOf) -> list[dict[str, object]]:
+    """Return the environment of one trial and, for the others, the differences."""
+    shown: list[Mapping[str, str]] = []
+    probed = []
+    for (_, number), found in sorted(evidence.items(), key=lambda item: item[0]):
+        facts = _stable_facts(found)
+        if facts and facts not in shown:
+            news = _changed(facts, shown[0]) if shown else facts
+            shown.append(facts)
+            rows = [
+                (page._(OF_THE_MACHINE.get(name, "")) or page.fact(name), format_fact(name, value))
+                for name, value in news.items()
+                if not DEVICE.search(name)
+            ]
+            devices = "\n".join(f"{name}: {value}" for name, value in news.items() if DEVICE.search(name))
+            probed.append({"node": found.node, "trial": number, "facts": page.facts(rows), "devices": devices})
+    return probed
+
+
+def _stable_facts(found: Evidence) -> dict[str, str]:
+    """Return the framework's version as logged, and the facts probed on the machine."""
+    printed = {name: value for name, value in found.timeline.declared.items() if name == "framework_version"}
+    probed = {name: value for name, value in found.environment.items() if not OF_THE_MOMENT.fullmatch(name)}
+    return {**printed, **probed} if probed else {}
+
+
+def _changed(facts: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in facts.items() if before.get(name) != value}
+
+
+def _launch(page: Page, results: Results, evidence: EvidenceOf) -> dict[str, str] | None:
+    """Return the launch script of the first trial as an example; each trial's own is among its artifacts."""
+    for row in results:
+        for trial in row.trials:
+            found = evidence.get((at.configuration_anchor(row), trial.number), NOTHING)
+            if found.launch:
+                point = figures.point_text(page.language, row)
+                return {"node": found.node, "trial": f"{point} · {trial.number}", "script": found.launch}
+    return None
+
+
+def _section(
+    page: Page,
+    row: ConfigurationResult,
+    evidence: EvidenceOf,
+    shapes: Mapping[str, Shapes],
+    profiles: Mapping[str, OfferedProfile | None],
+) -> dict[str, object]:
+    """Return what the template shows of one configuration."""
+    anchor = at.configuration_anchor(row)
+    found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
+    measured = measured_trial(row, found)
+    again, recompute = commands_again(page, row)
+    subject, dispute = references.dispute(page, row)
+    return {
+        "title": figures.point_text(page.language, row, page.stated),
+        "anchor": anchor,
+        "figure": replace(page.figure(row), address=f"#{anchor}-caveats"),
+        "unit": row.unit,
+        "facts": _facts(page, row),
+        "mfu": mfu_text(page, row),
+        "source": row.source,
+        "unmeasured": is_published(row.campaign) and not row.trials,
+        "verification": verification(page, row),
+        "findings": findings(page.language, row),
+        "outcomes": outcomes(page, row, found),
+        "artifacts": artifacts(page, row, found),
+        "redacted": distinct(file.name for one in found.values() for file in one.downloads if file.redacted),
+        "metrics": metrics(page, row),
+        "estimates": estimates(page, row),
+        "charts": trial_charts(page, row, shapes.get(anchor, {})),
+        "window": measured.number if measured else None,
+        "profile": profile_view(page, anchor, profiles.get(anchor)),
+        "log_lines": any(one.timeline.log_lines.head for one in found.values()),
+        "again": again,
+        "recompute": recompute,
+        "history": _history(page, row),
+        "programs": [
+            page.file_link(file.path, file.name)
+            for file in distinct(file for one in found.values() for file in one.programs)
+        ],
+        "cite": references.citation(page, row),
+        "issue": references.issue_address(page.data.repository, subject, dispute),
+        "dispute": dispute,
+    }
+
+
+def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]:
+    several = gpus_total(row) > 1
+    return [
+        (page._("Throughput per GPU"), figures.optional(figures.per_gpu(row)) if several else ""),
+        (page._("Range of trials"), figures.range_text(page.language, row.values)),
+        (page._("n"), "" if row.n is None else str(row.n)),
+        (page._("Spread"), figures.spread(row.spread)),
+        (page._("Speed-up"), figures.factor(row.speedup) if several else ""),
+        (page._("Efficiency"), figures.percent(row.efficiency) if several else ""),
+        (page._("MFU"), figures.percent(row.mfu)),
+        (page._("Share of roofline"), figures.percent(page.data.roofline(row))),
+        (page._("Samples per joule"), figures.per_joule_text(row)),
+        (page._("Protocol"), page.protocol_link(row.protocol)),
+        (page._("Profile"), profile_link(page, row)),
+        (page._("Status"), row.status.text(page.language)),
+    ]
+
+
+def _history(page: Page, row: ConfigurationResult) -> str:
+    """Return the address of the results of other campaigns; empty if only this one measured the configuration."""
+    if row.value is None or is_published(row.campaign) or point(row) not in page.data.repeated:
+        return ""
+    return f"{at.html_address(page.path, at.HISTORY)}#{at.history_anchor(row)}"

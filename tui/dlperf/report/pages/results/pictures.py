@@ -1,0 +1,121 @@
+"""Results as charts: the fastest frameworks, and the scaling of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from dlperf.report import figures
+from dlperf.report import markdown as md
+from dlperf.report.answer import Answer, contest_of
+from dlperf.report.data import gpus_total, grouped, is_published
+from dlperf.report.pages.page import Page
+from dlperf.report.views import Bar, Part
+from dlperf.table.model import ConfigurationResult
+
+Results = Sequence[ConfigurationResult]
+
+
+def comparison_chart(page: Page, answer: Answer) -> Part:
+    """Return the frameworks of a comparison as bars, the highest first, under the conditions that they share."""
+    title = (*_series_title(page, answer.shared), figures.gpus_text(page.language, answer.best))
+    return _part(title, answer.best.unit, ranked_bars(page, answer))
+
+
+def ranked_bars(page: Page, answer: Answer, most: int | None = None) -> tuple[Bar, ...]:
+    """Return the frameworks of a comparison as bars, with their precisions if these differ."""
+    rows = answer.ranked[:most]
+    if not answer.mixed:
+        return bars(page, rows)
+    named = zip(bars(page, rows), rows, strict=True)
+    return tuple(replace(bar, name=f"{bar.name} ({figures.precision_text(row)})") for bar, row in named)
+
+
+def _part(title: tuple[str, ...], unit: str, drawn: tuple[Bar, ...]) -> Part:
+    return Part(tuple(map(md.unbroken, title)), bars=drawn, unit=unit)
+
+
+def bars(page: Page, rows: Results) -> tuple[Bar, ...]:
+    """Return a bar from zero for each result, as long as the best trial of any allows."""
+    longest = max((max((*_trials(row), row.value or 0.0)) for row in rows), default=0.0) or 1.0
+    return tuple(_bar(page, row, longest) for row in rows)
+
+
+def throughput(page: Page, results: Results) -> list[Part]:
+    """Return a chart by scale, at the fastest batch size, for each framework without a competitor."""
+    measured = [row for row in results if row.value is not None]
+    alone = [rows for rows in grouped(measured, contest_of).values() if len({row.framework for row in rows}) == 1]
+    return [chart for rows in alone for chart in _by_scale(page, rows)]
+
+
+def _by_scale(page: Page, rows: Results) -> Iterator[Part]:
+    fastest = max(rows, key=lambda row: row.score)
+    same = sorted(
+        (row for row in rows if figures.settings_key(row) == figures.settings_key(fastest)),
+        key=lambda row: row.gpus_total,
+    )
+    if len(same) < 2:
+        return
+    framework = page.data.framework_title(fastest.framework, fastest.campaign)
+    batch = figures.settings_of(page.language, replace(fastest, axes=()))
+    title = (*_series_title(page, fastest), framework, *batch)
+    drawn = tuple(
+        replace(bar, name=f"{figures.gpus_text(page.language, row)} ({row.nodes} × {row.gpus})")
+        for bar, row in zip(bars(page, same), same, strict=True)
+    )
+    yield _part(title, fastest.unit, drawn)
+
+
+def scaling(page: Page, results: Results) -> list[Part]:
+    """Return the efficiency of several GPUs as bars for each hardware and precision, at the best batch size of each."""
+    known = [row for row in results if row.efficiency is not None and gpus_total(row) > 1]
+    return [_efficiency(page, rows) for rows in grouped(known, _race).values()]
+
+
+def _efficiency(page: Page, rows: Results) -> Part:
+    frameworks = grouped(rows, lambda row: row.framework)
+    best = {name: figures.settings_key(max(same, key=lambda row: row.score)) for name, same in frameworks.items()}
+    shown = [row for same in frameworks.values() for row in same if figures.settings_key(row) == best[row.framework]]
+    longest = max(1.0, *(row.efficiency or 0.0 for row in shown))
+    drawn = tuple(
+        replace(
+            bar,
+            aside=page.scale_and_settings(row),
+            figure=replace(bar.figure, value=figures.percent(row.efficiency), full=""),
+            share=_percent((row.efficiency or 0.0) / longest),
+            whisker=None,
+        )
+        for bar, row in zip(bars(page, shown), shown, strict=True)
+    )
+    return _part(_series_title(page, rows[0]), page._("throughput per GPU, 1 GPU = 100 %"), drawn)
+
+
+def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:
+    hardware = page.data.hardware_title(row.hardware, row.campaign)
+    return hardware, figures.conditions_text(page.language, row, page.stated)
+
+
+def _bar(page: Page, row: ConfigurationResult, longest: float) -> Bar:
+    trials = _trials(row)
+    low, high = min(trials, default=0.0), max(trials, default=0.0)
+    return Bar(
+        page.data.framework_title(row.framework, row.campaign),
+        figures.spread_text(row),
+        page.figure(row),
+        _percent((row.value or 0.0) / longest),
+        page.data.series[row.framework],
+        is_published(row.campaign),
+        (_percent(low / longest), _percent((high - low) / longest)) if high > low else None,
+    )
+
+
+def _trials(row: ConfigurationResult) -> Sequence[float]:
+    return () if is_published(row.campaign) else row.values
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.4g}%"
+
+
+def _race(row: ConfigurationResult) -> tuple[object, ...]:
+    return row.hardware, row.precision, row.axes

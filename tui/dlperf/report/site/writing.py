@@ -1,0 +1,121 @@
+"""The files from which a site is built: those whose bytes change are written, those of earlier builds removed."""
+
+from __future__ import annotations
+
+import filecmp
+import gzip
+import os
+import shutil
+from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dlperf.evidence.logs import is_gzip
+from dlperf.redaction import Found, Redactor
+from dlperf.report.redaction import blocks_of
+
+DOCS = "docs/"
+DATA = "data/"
+
+
+@dataclass
+class Sources:
+    """The files of one build, by address on the site or page name."""
+
+    root: Path
+    redactor: Redactor = field(default_factory=Redactor)
+    """Applied to everything that is written."""
+    redacted: dict[Found, set[str]] = field(default_factory=dict)
+    """What was replaced, and in which files."""
+    kept: set[str] = field(default_factory=set)
+    written: int = 0
+    problems: list[str] = field(default_factory=list)
+    """Damaged files that were made again, one a line."""
+
+    def write(self, name: str, content: str | bytes) -> None:
+        """Write a file without secrets if its content differs, which also repairs one truncated by a crash."""
+        data = self._redact(name, content.encode() if isinstance(content, str) else content)
+        self._put(self._keep(name), data)
+
+    def write_binary(self, name: str, data: bytes) -> None:
+        """Write a file whose content was redacted before it was encoded."""
+        self._put(self._keep(name), data)
+
+    def place(self, name: str, content: Path | bytes) -> None:
+        """Write a file that holds nothing of a trial; ``name`` is its path below ``root``."""
+        self.kept.add(name)
+        self._put(self.root / name, content if isinstance(content, bytes) else content.read_bytes())
+
+    def _put(self, path: Path, data: bytes) -> None:
+        if not (path.is_file() and path.read_bytes() == data):
+            _make_room(path)
+            path.write_bytes(data)
+            self.written += 1
+
+    def _put_blocks(self, path: Path, blocks: Iterable[bytes], compressed: bool) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        with new.open("wb") as file, gzip.GzipFile("", "wb", 9, file, 0) if compressed else nullcontext(file) as stream:
+            stream.writelines(blocks)
+        if path.is_file() and filecmp.cmp(path, new, shallow=False):
+            new.unlink()
+        else:
+            new.replace(path)
+            self.written += 1
+
+    def copy(self, name: str, source: Path | bytes) -> None:
+        """Copy a file without secrets once; ``name`` holds the hash of the archived bytes."""
+        if isinstance(source, bytes):
+            self.write(name, source)
+            return
+        if _place(name) in self.kept:
+            return
+        path = self._keep(name)
+        if any(self._redact(name, block) != block for block in blocks_of(source)):
+            self._put_blocks(path, (self._redact(name, block) for block in blocks_of(source)), is_gzip(source))
+        elif not (path.is_file() and path.stat().st_size == source.stat().st_size):
+            _make_room(path)
+            shutil.copyfile(source, path)
+            self.written += 1
+
+    def _redact(self, name: str, data: bytes) -> bytes:
+        data, found = self.redactor.redact(data)
+        for item in found:
+            self.redacted.setdefault(item, set()).add(name)
+        return data
+
+    def _keep(self, name: str) -> Path:
+        place = _place(name)
+        self.kept.add(place)
+        return self.root / place
+
+    def merge(self, part: Sources) -> None:
+        """Add what another process wrote."""
+        self.kept |= part.kept
+        self.written += part.written
+        self.problems += part.problems
+        for item, names in part.redacted.items():
+            self.redacted.setdefault(item, set()).update(names)
+
+    def remove_stale(self) -> None:
+        """Remove files that this build did not make, and empty folders."""
+        for path, _, files in os.walk(self.root, topdown=False):
+            below = os.path.relpath(path, self.root)
+            for name in files:
+                if os.path.normpath(f"{below}/{name}") not in self.kept:
+                    os.unlink(f"{path}/{name}")
+            if not os.listdir(path):
+                os.rmdir(path)
+
+
+def _place(name: str) -> str:
+    # MkDocs would read and copy hundreds of thousands of files of trials, were they in its folder
+    of_trials = name.startswith(DATA) and name.count("/") > 1
+    return name if of_trials else DOCS + name
+
+
+def _make_room(path: Path) -> None:
+    """Make the folder and remove the old file, to which the built site may have a hard link."""
+    path.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,86 @@
+"""Whether third-party results follow from their raw logs: verdicts kept with the reports, and caveats made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from dlperf.messages import Message, message, quoted
+from dlperf.messages.finding import Finding, warning
+from dlperf.runs.paths import Workspace
+from dlperf.runs.published import PublishedFigure
+from dlperf.runs.store import Complain, read_record_if_whole
+from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
+
+EXACT = "exact"
+DIFFERS = "differs_by"
+ROUNDING = 0.0005
+"""Differences below this do not change what a result says: they are shown where it is verified, and are no caveat."""
+NOTED = ("noted_exact", "noted_difference", "noted_not_reproduced")
+"""Codes of what was noted when a report was transcribed."""
+Key = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a third-party result compared with its raw log when it was last recomputed."""
+
+    report: str
+    log: str
+    """As the source names it."""
+    rule: str
+    """Estimator."""
+    published: str
+    recomputed: float | None
+    from_timestamps: float | None
+    verdict: StoredMessage
+    log_sha256: str
+    date: str
+    version: str
+    """Of dlperf."""
+
+    @property
+    def key(self) -> Key:
+        return self.report, self.log, self.rule, self.published
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """``runs/published/audit.json``."""
+
+    verdicts: tuple[Verdict, ...] = ()
+    schema: int = SCHEMA_VERSION
+
+
+NONE_KEPT: Mapping[Key, Verdict] = MappingProxyType({})
+
+
+def read_verdicts(workspace: Workspace, complain: Complain | None = None) -> dict[Key, Verdict]:
+    """Return the verdicts kept in a workspace; none where the file is missing or damaged."""
+    kept = read_record_if_whole(workspace.audit, Verdicts, complain) or Verdicts()
+    return {verdict.key: verdict for verdict in kept.verdicts}
+
+
+def key_of(report: str, figure: PublishedFigure) -> Key:
+    return report, figure.log, figure.estimator, figure.printed
+
+
+def noted_verdict(figure: PublishedFigure) -> Message | None:
+    """Return what was noted about a figure's log when its report was transcribed."""
+    if figure.difference is not None:
+        return message(figure.noted, difference=figure.difference)
+    return message(figure.noted) if figure.noted else None
+
+
+def caveats_of_figure(report: str, figure: PublishedFigure, verdicts: Mapping[Key, Verdict]) -> Iterator[Finding]:
+    """Yield the caveats of a third-party result: its log does not give it, or its source contradicts it."""
+    kept = verdicts.get(key_of(report, figure))
+    outcome = kept.verdict if kept else noted_verdict(figure)
+    difference = outcome.parameters.get("difference") if outcome else None
+    if outcome is not None and outcome.code == "noted_not_reproduced":
+        yield warning("no_log_reproduces")
+    elif isinstance(difference, float) and abs(difference) >= ROUNDING:
+        yield warning("not_reproduced", difference=difference)
+    if figure.remark:
+        yield warning("source_remark", remark=quoted(figure.remark))

@@ -1,0 +1,177 @@
+"""Load the results of a workspace: campaigns and third-party reports, one row per configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+
+from dlperf.catalog.axes import parse_scale
+from dlperf.catalog.files.problem import CatalogError, Problem
+from dlperf.derived.measure import measure_trial
+from dlperf.errors import DlperfError, RequestError
+from dlperf.evidence.logs import LogReader, log_reader
+from dlperf.measured.model import TrialResult
+from dlperf.messages.finding import warning
+from dlperf.plan import Selection, TrialKey
+from dlperf.plan.axes import parse_axes
+from dlperf.runs.journal import fold
+from dlperf.runs.lookup import tags_of
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.published import load_reports
+from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
+from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, read_records
+from dlperf.table.audited import read_verdicts
+from dlperf.table.model import ConfigurationResult, Status
+from dlperf.table.published import campaign_of, rows_of_report
+from dlperf.table.rows import rows_of_campaign, rows_of_metrics
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Wanted values of each axis; an empty axis matches all."""
+
+    campaigns: tuple[str, ...] = ()
+    hardware: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
+    batch_sizes: tuple[int, ...] = ()
+    scales: tuple[str, ...] = ()
+    """``2n8g``."""
+    axes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values of further axes, by name."""
+    metrics: tuple[str, ...] = ()
+    """Ids, or ``all``: a row for each metric of a configuration; empty for one row with the primary metric."""
+    statuses: tuple[str, ...] = ()
+    """Codes such as ``timed_out``, or texts of a status with or without the cause."""
+
+    def wants_campaign(self, name: str) -> bool:
+        return not self.campaigns or name in self.campaigns
+
+    def matches(self, row: ConfigurationResult) -> bool:
+        axes = (
+            (self.campaigns, row.campaign),
+            (self.hardware, row.hardware),
+            (self.frameworks, row.framework),
+            (self.cases, row.case),
+            (self.precisions, row.precision),
+            (self.batch_sizes, row.batch_size),
+            (self.scales, row.scale),
+            *((values, str(dict(row.axes).get(name))) for name, values in self.axes.items()),
+        )
+        return all(not wanted or value in wanted for wanted, value in axes) and self._wants_status(row.status)
+
+    def _wants_status(self, status: Status) -> bool:
+        return not self.statuses or not {status.code, status.kind(), status.text()}.isdisjoint(self.statuses)
+
+
+EVERYTHING = Filters()
+SUPERSEDED = "superseded"
+"""Tag of a campaign that was measured anew: its results have a caveat of this code, and reports leave them out."""
+
+
+def load_results(
+    workspace: Workspace, filters: Filters = EVERYTHING, complain: Callable[[DlperfError], object] | None = None
+) -> list[ConfigurationResult]:
+    """Return the filtered rows: campaigns in name order, each in the order of its plan, then third-party reports.
+
+    Args:
+        complain: called for each campaign or report that cannot be read, which is left out.
+
+    Raises:
+        DlperfError: without ``complain``, a report or a campaign cannot be read; the message names the file.
+    """
+
+    def leave_out(problem: Problem) -> None:
+        if complain is None:
+            raise CatalogError([problem])
+        complain(CatalogError([problem]))
+
+    rows: list[ConfigurationResult] = []
+    wanted = (paths for paths in workspace.campaigns() if filters.wants_campaign(paths.name))
+    open_reader = cache(lambda: log_reader(workspace, leave_out))
+    for _, found in each_readable(wanted, partial(load_campaign, open_reader=open_reader), complain):
+        rows += found
+    verdicts = read_verdicts(workspace)
+    for report in load_reports(workspace, complain):
+        if filters.wants_campaign(campaign_of(report)):
+            rows += rows_of_report(report, verdicts)
+    rows = [row for row in rows if filters.matches(row)]
+    return rows_of_metrics(rows, filters.metrics) if filters.metrics else rows
+
+
+def load_campaign(
+    paths: CampaignPaths, open_reader: Callable[[], LogReader], damaged: Complain | None = None
+) -> tuple[CampaignRecord, list[ConfigurationResult]]:
+    """Return the plan and the rows of one campaign; a missing or damaged result is derived again.
+
+    Args:
+        open_reader: called where a log must be read.
+        damaged: called for each damaged result.
+
+    Raises:
+        DlperfError: the plan cannot be read.
+    """
+
+    def complain(problem: str) -> None:
+        if damaged is not None:
+            damaged(f"{problem}: measured again from its log; dlperf verify {paths.name} --write writes it anew")
+
+    record = read_campaign(paths)
+    status = fold(record, read_records(paths.journal, Event)[0])
+    rows = rows_of_campaign(record, status, _trial_results(paths, record, status, open_reader, complain))
+    if SUPERSEDED in tags_of(paths):
+        rows = [replace(row, findings=(*row.findings, warning(SUPERSEDED))) for row in rows]
+    return record, rows
+
+
+def _trial_results(
+    paths: CampaignPaths,
+    record: CampaignRecord,
+    status: CampaignStatus,
+    open_reader: Callable[[], LogReader],
+    complain: Complain,
+) -> dict[TrialKey, TrialResult]:
+    planned = {item.configuration.id: item for item in record.configurations}
+    ended = [item for item in status.trials.values() if item.state.finished and item.key.configuration in planned]
+    results = {
+        item.key: result
+        for item in ended
+        if (result := read_record_if_whole(paths.trial(item.key).result, TrialResult, complain)) is not None
+    }
+    missing = [item for item in ended if item.key not in results]
+    if missing:
+        logs = open_reader()
+        for item in missing:
+            results[item.key] = measure_trial(paths.trial(item.key), planned[item.key.configuration], item, logs)
+    return results
+
+
+def filters_of(selection: Selection, **others: tuple[str, ...]) -> Filters:
+    """Return filters for the axes of a selection.
+
+    Args:
+        others: campaigns, statuses and metrics.
+
+    Raises:
+        RequestError: a scale is invalid.
+    """
+    return Filters(
+        hardware=selection.hardware,
+        frameworks=selection.frameworks,
+        cases=selection.cases,
+        precisions=selection.precisions,
+        batch_sizes=selection.batch_sizes,
+        scales=tuple(map(_scale, selection.scales)),
+        axes={name: tuple(values) for name, values in parse_axes(selection.axes).items()},
+        **others,
+    )
+
+
+def _scale(word: str) -> str:
+    try:
+        nodes, gpus = parse_scale(word)
+    except ValueError as error:
+        raise RequestError(f"--gpus: {error}") from error
+    return f"{nodes}n{gpus}g"

@@ -1,0 +1,135 @@
+"""Results of configurations: the rows of ``dlperf results`` and of every page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from dlperf.catalog.axes import Configuration
+from dlperf.catalog.units import Direction
+from dlperf.measured.findings.program_faults import FAULTS
+from dlperf.measured.model import MetricValue, TrialResult
+from dlperf.messages import ENGLISH, Language, Message, message
+from dlperf.messages.finding import Finding
+from dlperf.runs.upgrades import StoredMessage
+
+LONGEST_CAUSE = 160
+"""Characters of a cause in a status."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResult(MetricValue):
+    """A metric of a configuration, from its trials."""
+
+    spread: float | None = None
+    """(max - min) / median of the trials."""
+    n: int | None = None
+
+
+STATUSES = (
+    *("measured", "published", "not_run", "not_published", "running", "out_of_memory", "not_supported"),
+    *("failed", "timed_out", "cancelled", "lost"),
+)
+"""The last four are how the last trial ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Status of a configuration's figure, or why there is none."""
+
+    code: str
+    """One of ``STATUSES``."""
+    cause: StoredMessage | None = None
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def as_data(self) -> str:
+        """Return the status for JSON output."""
+        return self.text()
+
+    @property
+    def in_full(self) -> Message:
+        """The status and its full cause as one message."""
+        kind = message(self.code)
+        return message("and_more", subject=kind, more=self.cause) if self.cause else kind
+
+    def text(self, language: Language = ENGLISH) -> str:
+        """Return the text of the code and, after a colon, the cause."""
+        return language.colon.join(part for part in (self.kind(language), self.reason(language)) if part)
+
+    def kind(self, language: Language = ENGLISH) -> str:
+        """Return the text of the code."""
+        return language.render(message(self.code))
+
+    def reason(self, language: Language = ENGLISH) -> str:
+        """Return the cause in one line, truncated."""
+        line = " ".join(language.render(self.cause).split()) if self.cause else ""
+        return line if len(line) <= LONGEST_CAUSE else line[: LONGEST_CAUSE - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationResult(Configuration):
+    """A configuration and its results: one row of ``dlperf results --json``."""
+
+    campaign: str
+    unit: str
+    metric: str = "throughput"
+    direction: Direction = "higher"
+    value: float | None = None
+    spread: float | None = None
+    """(max - min) / median of the trials."""
+    n: int | None = None
+    speedup: float | None = None
+    efficiency: float | None = None
+    mfu: float | None = None
+    protocol: str | None = None
+    status: Status = Status("not_run")
+    trials: tuple[TrialResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    configuration: str = ""
+    """Configuration id."""
+    samples_per_joule: float | None = None
+    source: str = ""
+    """Source of a published figure."""
+    printed: str = ""
+    """A published figure as printed."""
+    numerics: dict[str, str] = field(default_factory=dict)
+    """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling, as far as known."""
+    variant: int = 1
+    """Number of the figure where a report prints several for one configuration."""
+    metrics: tuple[MetricResult, ...] = ()
+    """All metrics, the primary one first."""
+    basis: str = ""
+    """What the value rests on besides the trials; empty for primary metrics."""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the fields for JSON output."""
+        caveats = [str(finding.message) for finding in self.caveats]
+        return {name: getattr(self, name) for name in COLUMNS} | {"axes": dict(self.axes), "caveats": caveats}
+
+    @property
+    def score(self) -> float:
+        """Higher for better: the value, or its inverse where lower values are better; 0 without a value."""
+        if not self.value or self.direction == "higher":
+            return self.value or 0.0
+        return 1 / self.value
+
+    @property
+    def caveats(self) -> tuple[Finding, ...]:
+        """The findings that accompany the value wherever it is shown: all but notes."""
+        return tuple(finding for finding in self.findings if finding.severity != "note")
+
+    @property
+    def program_faults(self) -> frozenset[str]:
+        """The codes of the known faults of its programs for which it is left out."""
+        return FAULTS.intersection(finding.code for finding in self.findings)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The figures of the trials from which ``value`` was computed."""
+        return tuple(trial.value for trial in self.trials if trial.usable and trial.value is not None)
+
+
+COLUMNS = ("campaign", *(item.name for item in fields(ConfigurationResult) if item.name != "campaign"))
+"""Fields in the order of tables and files."""

@@ -1,0 +1,248 @@
+"""Compute the rows of a campaign from its trials: value, spread, scaling, MFU, or a reason for none. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+
+from dlperf.catalog.axes import field_values
+from dlperf.catalog.files.problem import hint
+from dlperf.catalog.units import counts_samples, is_rate
+from dlperf.errors import RequestError
+from dlperf.measured.causes import is_out_of_memory
+from dlperf.measured.findings.telemetry import disturbance
+from dlperf.measured.findings.trials import findings_of_scaling, findings_of_trials
+from dlperf.measured.losses import losses_apart
+from dlperf.measured.model import MetricValue, TrialResult
+from dlperf.measured.statistics import OLYMPIC_LEAST, Aggregate, aggregate, efficiency, mfu, speedup
+from dlperf.messages import message
+from dlperf.messages.finding import Finding, distinct, error, warning
+from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
+from dlperf.runs.upgrades import precision_of
+from dlperf.table.model import ConfigurationResult, MetricResult, Status
+
+ALL = "all"
+"""In place of a metric's id."""
+REPEATED = "repeated"
+"""Finding of a trial that its repeat replaces."""
+
+BaselineKey = tuple[object, ...]
+
+
+def rows_of_campaign(
+    record: CampaignRecord, status: CampaignStatus, results: Mapping[TrialKey, TrialResult]
+) -> list[ConfigurationResult]:
+    """Return one row for each selected configuration, in the order of the plan."""
+    statuses = _by_configuration(status.trials.values())
+    rows = []
+    for planned in (item for item in record.configurations if not item.profiled):
+        tried = statuses.get(planned.configuration.id, ())
+        trials = [results[item.key] for item in tried if item.key in results]
+        rows.append(_measured_row(record.name, planned, trials, tried))
+    for item in record.impossible:
+        point, why = item.configuration, Status("not_supported", item.reason)
+        rows.append(
+            ConfigurationResult(
+                **field_values(point), campaign=record.name, unit="", status=why, configuration=point.id
+            )
+        )
+    return with_scaling(rows)
+
+
+def _measured_row(
+    campaign: str, planned: PlannedConfiguration, trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
+) -> ConfigurationResult:
+    """Return the row of one configuration without its scaling."""
+    trials = _with_repeats(trials, statuses)
+    row = ConfigurationResult(
+        **field_values(planned.configuration) | {"precision": precision_of(planned)},
+        campaign=campaign,
+        numerics=planned.numerics,
+        unit=planned.unit,
+        metric=planned.primary.id,
+        direction=planned.primary.direction,
+        protocol=planned.protocol.id,
+        trials=tuple(trials),
+        configuration=planned.configuration.id,
+    )
+    values = row.values
+    if not values:
+        return replace(row, status=_status_without_figure(trials, statuses), findings=_trial_findings(trials))
+    total = _aggregate(planned, values)
+    succeeded = [trial for trial in trials if trial.state == State.SUCCEEDED]  # only these make the value
+    primary = planned.primary
+    facts = primary.unit, primary.direction, primary.scope
+    return replace(
+        row,
+        metrics=(
+            MetricResult(primary.id, total.value, *facts, spread=total.spread, n=total.n),
+            *_other_metrics(planned, [trial for trial in trials if trial.usable]),
+        ),
+        findings=distinct((*findings_of_trials(values, planned.repeats), *_trial_findings(succeeded))),
+        value=total.value,
+        spread=total.spread,
+        n=total.n,
+        status=Status("measured"),
+        mfu=_mfu(planned, total.value),
+        samples_per_joule=_median_of([trial.samples_per_joule for trial in trials if trial.usable]),
+    )
+
+
+def with_scaling(rows: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
+    """Add speed-up and efficiency of rates relative to the 1-GPU row of the same configuration, and their findings.
+
+    There is none where that row is missing, or several have different figures.
+    """
+    series: dict[BaselineKey, dict[int, set[float]]] = {}
+    for row in rows:
+        if row.value and is_rate(row.unit, row.direction):
+            series.setdefault(_baseline_key(row), {}).setdefault(row.gpus_total, set()).add(row.value)
+    clear = {
+        key: {gpus: next(iter(values)) for gpus, values in points.items() if len(values) == 1}
+        for key, points in series.items()
+    }
+    odd = {key: findings_of_scaling(points) for key, points in clear.items()}
+    return [_scaled(row, clear.get(_baseline_key(row), {}), odd.get(_baseline_key(row), {})) for row in rows]
+
+
+def _scaled(
+    row: ConfigurationResult, series: Mapping[int, float], odd: Mapping[int, tuple[Finding, ...]]
+) -> ConfigurationResult:
+    if row.value is None or not is_rate(row.unit, row.direction):
+        return row
+    return replace(
+        row,
+        speedup=speedup(row.value, series.get(1)),
+        efficiency=efficiency(row.value, series.get(1), row.gpus_total),
+        findings=(*row.findings, *odd.get(row.gpus_total, ())),
+    )
+
+
+def rows_of_metrics(rows: Sequence[ConfigurationResult], wanted: Iterable[str]) -> list[ConfigurationResult]:
+    """Return a row for each of these metrics of each configuration that has it.
+
+    ``all`` stands for every metric; configurations without any then keep their row, which gives the reason.
+
+    Raises:
+        RequestError: no row has a metric.
+    """
+    names = dict.fromkeys(metric.id for row in rows for metric in row.metrics)
+    for name in wanted:
+        if name not in (ALL, *names):
+            known = hint(name, names) if names else "none has a value: leave --metric out to see why"
+            raise RequestError(f"--metric {name}: no result has this metric ({known})")
+    chosen = [name for name in names if name in wanted or ALL in wanted]
+    primary = [row for row in rows if (row.metric in chosen if row.metrics else ALL in wanted)]
+    others = [row_of_metric(row, name) for name in chosen for row in rows if name != row.metric]
+    return primary + with_scaling([row for row in others if row is not None])
+
+
+def row_of_metric(row: ConfigurationResult, name: str) -> ConfigurationResult | None:
+    """Return the row of another metric of a configuration; None where it has no such metric."""
+    metric = next((metric for metric in row.metrics if metric.id == name), None)
+    if metric is None:
+        return None
+    trials = tuple(_trial_of(trial, name) for trial in row.trials)
+    row = replace(row, trials=trials, speedup=None, efficiency=None, mfu=None, samples_per_joule=None)
+    row = replace(row, metric=name, unit=metric.unit, direction=metric.direction, basis=metric.basis)
+    return replace(row, value=metric.value, spread=metric.spread, n=metric.n)
+
+
+def row_of_trial(row: ConfigurationResult, trial: TrialResult) -> ConfigurationResult:
+    """Return the row of a configuration as if this were its only trial."""
+    status = Status("measured") if trial.usable else _status_of(trial)
+    row = replace(row, trials=(trial,), findings=trial.findings, status=status, speedup=None, efficiency=None)
+    return replace(row, value=trial.value if trial.usable else None, spread=None, n=1)
+
+
+def _trial_of(trial: TrialResult, name: str) -> TrialResult:
+    metric = next((metric for metric in trial.metrics if metric.id == name), None)
+    return replace(trial, value=metric.value if metric else None, unit=metric.unit if metric else trial.unit)
+
+
+def _with_repeats(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]) -> list[TrialResult]:
+    """Replace a disturbed trial by its repeat if that has any throughput, so that trials are not picked by result."""
+    repeat_of = {status.key.number: status.retry_of for status in statuses if status.retry_of is not None}
+    repeated: dict[int, int] = {}
+    for trial in trials:
+        earlier = repeat_of.get(trial.number) if trial.usable else None
+        while earlier is not None:
+            repeated[earlier] = trial.number
+            earlier = repeat_of.get(earlier)
+    return [_repeated(trial, repeated[trial.number]) if trial.number in repeated else trial for trial in trials]
+
+
+def _repeated(trial: TrialResult, by: int) -> TrialResult:
+    if trial.value is None:
+        return trial
+    why = disturbance(trial.findings) or message("asked_for")
+    return replace(trial, findings=(error(REPEATED, by=by, why=why),))
+
+
+def _status_without_figure(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]) -> Status:
+    """Return the reason why no trial gave a figure: that of the last one that was not cancelled."""
+    if any(status.state in (State.SUBMITTED, State.RUNNING) for status in statuses):
+        return Status("running")
+    ended = [trial for trial in trials if trial.state != State.CANCELLED] or trials
+    return _status_of(ended[-1]) if ended else Status("not_run")
+
+
+def _status_of(trial: TrialResult) -> Status:
+    if is_out_of_memory(trial.cause):
+        return Status("out_of_memory")
+    if trial.state == State.SUCCEEDED:
+        return Status("failed", trial.errors[0].message if trial.errors else message("no_figure_in_log"))
+    return Status(trial.state, None if trial.state == State.CANCELLED else trial.cause)
+
+
+def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
+    """Collect the findings of the trials, and name the excluded ones."""
+    excluded = tuple(
+        message("excluded_trial", number=trial.number, why=trial.errors[0].message)
+        for trial in trials
+        if trial.state == State.SUCCEEDED and not trial.usable
+    )
+    said = [warning("trial_excluded", trials=excluded)] if excluded else []
+    if apart := losses_apart([trial.losses for trial in trials if trial.usable and trial.losses]):
+        said.append(warning("losses_apart", **apart))
+    found = (finding for trial in trials for finding in trial.findings if finding.code != REPEATED)
+    return distinct((*said, *found))
+
+
+def _baseline_key(row: ConfigurationResult) -> BaselineKey:
+    return (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.axes, row.metric)
+
+
+def _aggregate(planned: PlannedConfiguration, values: Sequence[float]) -> Aggregate:
+    how = planned.protocol.aggregate
+    return aggregate(values, "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how)
+
+
+def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult]) -> Iterator[MetricResult]:
+    """Yield the metrics beside the primary one, in the order of the first trial that has them."""
+    found: dict[str, list[MetricValue]] = {}
+    for metric in (metric for trial in trials for metric in trial.metrics if metric.id != planned.primary.id):
+        found.setdefault(metric.id, []).append(metric)
+    for metrics in found.values():
+        total = _aggregate(planned, [metric.value for metric in metrics])
+        yield MetricResult(**field_values(metrics[0]) | field_values(total))
+
+
+def _mfu(planned: PlannedConfiguration, value: float) -> float | None:
+    if planned.primary.estimator != "protocol" or not counts_samples(planned.unit):
+        return None
+    return mfu(planned.gflops_per_sample, value, planned.configuration.gpus_total, planned.peak_tflops)
+
+
+def _median_of(values: Iterable[float | None]) -> float | None:
+    present = [value for value in values if value is not None]
+    return median(present) if present else None
+
+
+def _by_configuration(statuses: Iterable[TrialStatus]) -> dict[str, list[TrialStatus]]:
+    found: dict[str, list[TrialStatus]] = {}
+    for status in sorted(statuses, key=lambda item: item.key):
+        found.setdefault(status.key.configuration, []).append(status)
+    return found

@@ -1,0 +1,1 @@
+"""Better or worse: claims, comparisons, baselines, reproductions and trends."""

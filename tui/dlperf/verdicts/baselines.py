@@ -1,0 +1,198 @@
+"""Baselines: kept results that later ones must not fall below, each with a tolerance from measured variation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from dlperf.catalog.files.problem import hint
+from dlperf.errors import DlperfError, RequestError
+from dlperf.measured.statistics import pooled_variation
+from dlperf.messages import Message, message
+from dlperf.plan import Plan, Selection, expand
+from dlperf.runs.bounded import read_bytes
+from dlperf.runs.paths import Workspace
+from dlperf.runs.records import utc_now
+from dlperf.runs.store import parse_record, write_record
+from dlperf.runs.upgrades import SCHEMA_VERSION
+from dlperf.table.load import Filters, load_results
+from dlperf.table.model import ConfigurationResult
+from dlperf.table.rows import row_of_metric
+from dlperf.verdicts.claims import BEYOND_MACHINES, Claim, claim, machine_variation, same_machine
+from dlperf.verdicts.compare import falls_below
+from dlperf.verdicts.reproduction import agreement, selection_of_result
+from dlperf.verdicts.significance import LEAST_TRIALS, detectable_difference
+from dlperf.version import version
+
+if TYPE_CHECKING:
+    from dlperf.catalog.files.load import Catalog
+
+PARTS = ("configurations", "impossible")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A result of a baseline and the relative losses that are no regression."""
+
+    result: ConfigurationResult
+    tolerance: float
+    """Smallest difference that so many trials with this variation can show."""
+    machine_tolerance: float | None = None
+    """What machines of the kind differ by in 99 % of cases; None where several were not measured."""
+
+    def tolerance_for(self, result: ConfigurationResult) -> float:
+        """Return the tolerance of a new result, which depends on whether it is of the same machine."""
+        return self.tolerance if same_machine(self.result, result) else max(self.tolerance, self.machine_tolerance or 0)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """``baselines/<name>.json``."""
+
+    name: str
+    references: tuple[Reference, ...]
+    created: str = ""
+    dlperf_version: str = field(default_factory=version)
+    schema: int = SCHEMA_VERSION
+
+    def __post_init__(self) -> None:
+        """Refuse an empty baseline, which no command writes."""
+        if not self.references:
+            raise ValueError("no references")
+
+    @property
+    def repeats(self) -> int:
+        """Trials of each configuration that a new measurement needs."""
+        return max(len(item.result.values) for item in self.references)
+
+    def only(self, configurations: Collection[str]) -> Baseline:
+        """Return the baseline with these configurations alone.
+
+        Raises:
+            RequestError: it has none of them.
+        """
+        kept = tuple(item for item in self.references if item.result.configuration in configurations)
+        if not kept:
+            raise RequestError(f"baseline {self.name!r} has none of these configurations: see `dlperf baseline show`")
+        return replace(self, references=kept)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a gate says of one configuration."""
+
+    configuration: str
+    metric: str
+    verdict: Message
+    failed: bool
+    pair: Claim | None = None
+    """None where nothing was measured."""
+    tolerance: float = 0.0
+
+
+def judge(pair: Claim, tolerance: float = 0.0) -> Judgement:
+    """Judge B against A by the permutation test, see ``falls_below``; without both values it fails."""
+    failed = pair.gain is None or falls_below(pair, 1 - tolerance)
+    return Judgement(pair.b.configuration, pair.b.metric, agreement(pair, tolerance), failed, pair, tolerance)
+
+
+def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[ConfigurationResult]) -> Baseline:
+    """Return a baseline of the latest result of each configuration.
+
+    Args:
+        known: all results of the workspace, from which the variation between machines of one kind is taken.
+
+    Raises:
+        RequestError: there is none, or one has fewer than five trials or a value of zero.
+    """
+    latest: dict[tuple[str, str], ConfigurationResult] = {}
+    measured = (row for row in rows if row.status.code == "measured" and row.value)
+    for row in sorted(measured, key=last_start):
+        latest[row.configuration, row.metric] = row
+    if not latest:
+        raise RequestError("no measured result is selected: see `dlperf results`, or measure one with `dlperf run`")
+    kinds = {row.hardware for row in latest.values()}
+    between = {kind: machine_variation(row for row in known if row.hardware == kind) for kind in kinds}
+    return Baseline(name, tuple(_reference(row, between[row.hardware]) for row in latest.values()), utc_now())
+
+
+def last_start(row: ConfigurationResult) -> str:
+    """Return when the last trial of a result began."""
+    return max((trial.started or "" for trial in row.trials), default="")
+
+
+def _reference(row: ConfigurationResult, between: float | None) -> Reference:
+    variation = pooled_variation([row.values])
+    tolerance = None if variation is None else detectable_difference(len(row.values), variation)
+    if tolerance is None:
+        raise RequestError(
+            f"{row.campaign}/{row.configuration}: {len(row.values)} trials, and a baseline needs {LEAST_TRIALS}: "
+            f"run it with --repeats {LEAST_TRIALS} or more"
+        )
+    trials = (replace(trial, estimates={}, metrics=(), findings=()) for trial in row.trials if trial.usable)
+    between = None if between is None else between * BEYOND_MACHINES
+    return Reference(replace(row, trials=tuple(trials), metrics=()), tolerance, between)
+
+
+def plan_of_baseline(baseline: Baseline, given: Selection, catalog: Catalog) -> Plan:
+    """Plan the configurations of a baseline again, with the repeats and the protocol that are given.
+
+    Raises:
+        RequestError: the catalogue no longer has an entry of one.
+    """
+    wanted = (selection_of_result(item.result, given.repeats or baseline.repeats) for item in baseline.references)
+    chosen = (replace(each, protocol=given.protocol) if given.protocol else each for each in wanted)
+    plans = [expand(each, catalog) for each in dict.fromkeys(chosen)]
+    configurations, impossible = ([item for plan in plans for item in getattr(plan, name)] for name in PARTS)
+    return Plan(given, tuple(configurations), tuple(impossible))
+
+
+def write_baseline(workspace: Workspace, baseline: Baseline, replacing: bool = False) -> None:
+    """Write a baseline.
+
+    Raises:
+        RequestError: the name cannot be one, or is taken and ``replacing`` is false.
+    """
+    path = workspace.baseline(baseline.name)
+    if path.exists() and not replacing:
+        raise RequestError(f"baseline {baseline.name!r}: {path} exists: choose another name, or pass --replace")
+    write_record(path, baseline)
+
+
+def read_baseline(workspace: Workspace, name: str) -> Baseline:
+    """Read a baseline.
+
+    Raises:
+        RequestError: there is none of that name.
+        DlperfError: it cannot be read.
+    """
+    path = workspace.baseline(name)
+    try:
+        return parse_record(path, read_bytes(path), Baseline)
+    except FileNotFoundError:
+        known = [each.stem for each in workspace.baseline_files()]
+        raise RequestError(f"no baseline {name!r} ({hint(name, known)}): `dlperf baseline save` makes one") from None
+    except OSError as error:
+        raise DlperfError(f"{path}: {error.strerror}") from error
+
+
+def judge_campaign(
+    workspace: Workspace,
+    baseline: Baseline,
+    campaign: str,
+    complain: Callable[[DlperfError], object] | None = None,
+) -> list[Judgement]:
+    """Judge a campaign by a baseline; what it did not measure fails."""
+    rows = load_results(workspace, Filters(campaigns=(campaign,)), complain)
+    found = {row.configuration: row for row in rows}
+    return [_judgement(item, found.get(item.result.configuration)) for item in baseline.references]
+
+
+def _judgement(reference: Reference, row: ConfigurationResult | None) -> Judgement:
+    before = reference.result
+    found = row and (row if row.metric == before.metric else row_of_metric(row, before.metric))
+    if found and found.value is not None:
+        return judge(claim(before, found), reference.tolerance_for(found))
+    why = row.status.in_full if row and row.value is None else message("not_run")
+    return Judgement(before.configuration, before.metric, why, failed=True)

@@ -1,0 +1,143 @@
+"""Compare two sets of results, matched on equal axes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dlperf.errors import RequestError
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import Claim, claim, machine_variation
+from dlperf.verdicts.significance import SIGNIFICANT
+
+ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
+"""Values of the equal axes → rows."""
+
+AXES = ("campaign", "hardware", "framework", "case", "precision", "batch_size", "scale")
+
+
+@dataclass(frozen=True)
+class Selector:
+    """The rows of one side of a comparison."""
+
+    text: str
+    fixed: dict[str, str]
+    """Axis → value. Axes that a side fixes may differ between the sides; all others are equal."""
+
+    def matches(self, row: ConfigurationResult) -> bool:
+        return all(axis_value(row, axis) == value for axis, value in self.fixed.items())
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A row without counterpart on the other side."""
+
+    row: ConfigurationResult
+    reason: str
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Pairs of rows, and rows of one side only."""
+
+    pairs: tuple[Claim, ...]
+    only_a: tuple[Missing, ...]
+    only_b: tuple[Missing, ...]
+    ambiguous: tuple[str, ...]
+    """Descriptions of keys with several rows on a side."""
+
+
+def axis_value(row: ConfigurationResult, axis: str) -> str:
+    """Return the value of an axis as text; ``None`` for a further axis that the row does not have."""
+    return str(getattr(row, axis) if axis in AXES else dict(row.axes).get(axis))
+
+
+def axes_of(rows: Iterable[ConfigurationResult]) -> tuple[str, ...]:
+    """Return the names of all axes that the rows have."""
+    return tuple(dict.fromkeys((*AXES, *(name for row in rows for name, _ in row.axes))))
+
+
+def parse_selector(text: str, rows: Sequence[ConfigurationResult]) -> Selector:
+    """Parse a campaign's name, a configuration id, ``campaign/configuration id``, or ``axis=value[,axis=value…]``.
+
+    Raises:
+        RequestError: an unknown axis or name.
+    """
+    if any(row.campaign == text for row in rows):
+        return Selector(text, {"campaign": text})
+    for row in rows:
+        if text in (row.configuration, f"{row.campaign}/{row.configuration}"):
+            axes = axes_of([row])[0 if "/" in text else 1 :]
+            return Selector(text, {axis: axis_value(row, axis) for axis in axes})
+    if "=" not in text:
+        raise RequestError(f"{text!r} is no campaign and no configuration id here: see `dlperf results`")
+    fixed = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+    known = axes_of(rows)
+    for axis in fixed:
+        if axis not in known:
+            raise RequestError(f"{text!r}: {axis!r} is no axis: choose {', '.join(known)}")
+    return Selector(text, fixed)
+
+
+def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Comparisons:
+    """Match the rows of both sides on every axis that neither side fixes, and compare each pair.
+
+    Raises:
+        RequestError: the sides share no configuration.
+    """
+    axes = [axis for axis in axes_of(rows) if axis not in a.fixed | b.fixed]
+    left, right = (_by_key(rows, side, axes) for side in (a, b))
+    for side, rows_of_side in ((a, left), (b, right)):
+        if not rows_of_side:
+            raise RequestError(f"{side.text}: no result has all of these: see `dlperf results`")
+    shared = [key for key in left if key in right]
+    if not shared:
+        raise RequestError(
+            f"{a.text} and {b.text} share no configuration: equal must be {', '.join(axes)}; "
+            "an axis in which they may differ is named on both sides, such as campaign=…,framework=…"
+        )
+    clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
+    variation = machine_variation(rows)
+    return Comparisons(
+        pairs=tuple(claim(left[key][0], right[key][0], variation) for key in clear),
+        only_a=tuple(_missing(left, right, axes)),
+        only_b=tuple(_missing(right, left, axes)),
+        ambiguous=tuple(_ambiguity(key, len(left[key]), len(right[key])) for key in shared if key not in clear),
+    )
+
+
+def falls_below(found: Claim, threshold: float) -> bool:
+    """Whether B reaches less than this part of A's performance, or has no value where A has one.
+
+    A difference that the permutation test ascribes to chance (p > 0.01 with five trials each) is not below a threshold
+    of 1 or less. Without that many trials the ratio alone decides, so that too few trials never pass a loss.
+    """
+    if found.gain is None:
+        return found.a.value is not None
+    by_chance = threshold <= 1 and found.tested and (found.p or 0.0) > SIGNIFICANT
+    return found.gain < threshold and not by_chance
+
+
+def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:
+    found: ByKey = {}
+    for row in rows:
+        if side.matches(row):
+            found.setdefault(tuple(axis_value(row, axis) for axis in axes), []).append(row)
+    return found
+
+
+def _missing(side: ByKey, other: ByKey, axes: Sequence[str]) -> Iterator[Missing]:
+    held = list(map(set, zip(*other, strict=True)))
+    for key in side:
+        if key not in other:
+            absent = [_said(*item) for *item, known in zip(axes, key, held, strict=True) if item[1] not in known]
+            reason = f"no {', '.join(absent)}" if absent else "all of its axes, not together"
+            yield from (Missing(row, reason) for row in side[key])
+
+
+def _said(axis: str, value: str) -> str:
+    return f"batch size {value}" if axis == "batch_size" else value
+
+
+def _ambiguity(key: tuple[str, ...], left: int, right: int) -> str:
+    return f"{' '.join(key) or 'everything'}: {left} rows against {right}: name one more axis"

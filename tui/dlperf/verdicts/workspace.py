@@ -1,0 +1,58 @@
+"""Compare rows and the conditions under which they were measured, as ``dlperf compare`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from dlperf.errors import DlperfError
+from dlperf.plan import PlannedConfiguration
+from dlperf.runs.paths import Workspace
+from dlperf.runs.store import read_campaign
+from dlperf.table.conditions import differences, row_conditions
+from dlperf.table.load import Filters, load_results
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.compare import Comparisons, compare, parse_selector
+
+Plan = dict[str, PlannedConfiguration]
+
+
+def planned_configurations(workspace: Workspace, name: str) -> Plan:
+    """Return the planned configurations of a campaign by id; none for a third-party report."""
+    paths = workspace.campaign(name) if "/" not in name else None
+    if paths is None or not paths.plan.is_file():
+        return {}
+    return {item.configuration.id: item for item in read_campaign(paths).configurations}
+
+
+def stated_conditions(workspace: Workspace, rows: Sequence[ConfigurationResult]) -> list[dict[str, str]]:
+    """Return what each of these results states of its conditions, with what its campaign has planned."""
+    plans = {name: planned_configurations(workspace, name) for name in {row.campaign for row in rows}}
+    return [row_conditions(row, plans[row.campaign].get(row.configuration)) for row in rows]
+
+
+def compare_in_workspace(
+    workspace: Workspace,
+    a: str,
+    b: str,
+    complain: Callable[[DlperfError], object] | None = None,
+    metric: str | None = None,
+) -> Comparisons:
+    """Compare the rows of two selectors, with the conditions in which each pair differs.
+
+    Args:
+        complain: called for each campaign or report that cannot be read, which is left out.
+        metric: the one to compare; the primary metric of each row if None.
+
+    Raises:
+        RequestError: a selector matches nothing, or the two share no configuration.
+    """
+    rows = load_results(workspace, Filters(metrics=(metric,) if metric else ()), complain)
+    found = compare(rows, parse_selector(a, rows), parse_selector(b, rows))
+    campaigns = {row.campaign for pair in found.pairs for row in (pair.a, pair.b)}
+    plans = {name: planned_configurations(workspace, name) for name in campaigns}
+    pairs = []
+    for pair in found.pairs:
+        planned = (plans[row.campaign].get(row.configuration) for row in (pair.a, pair.b))
+        pairs.append(replace(pair, differences=differences(pair.a, pair.b, *planned)))
+    return replace(found, pairs=tuple(pairs))

@@ -1,0 +1,307 @@
+"""Recompute third-party figures from their raw logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from pathlib import Path
+
+from dlperf.catalog.axes import Configuration, field_values
+from dlperf.derived.importing import NODE
+from dlperf.errors import DlperfError
+from dlperf.evidence.logs import LogReader, log_reader
+from dlperf.evidence.sources import find_files
+from dlperf.formats.samples import Run
+from dlperf.measured.throughput.figure import Figure, figure_of
+from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.messages import Message, message
+from dlperf.runs.archive import TrialFiles, sha256_of
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.published import PublishedFigure, PublishedReport, load_reports
+from dlperf.runs.records import CampaignRecord, TrialRecord, utc_now
+from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, write_record
+from dlperf.table.audited import (
+    DIFFERS,
+    EXACT,
+    NONE_KEPT,
+    Key,
+    Verdict,
+    Verdicts,
+    noted_verdict,
+    read_verdicts,
+)
+from dlperf.table.published import FIGURES, configuration_of, gpus_per_node, unit_of
+from dlperf.version import version
+
+LOGS_IN_MEMORY = 16
+"""Logs whose runs are kept in memory; figures of one log are adjacent."""
+OTHER_VERSION = "other_version"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow(Configuration):
+    """A published figure and the one recomputed from its raw log."""
+
+    report: str
+    unit: str
+    published: str
+    """The figure as printed."""
+    rule: str
+    """The estimator that the source used, "" where unknown."""
+    recomputed: float | None
+    from_timestamps: float | None
+    """Samples over the time between two log lines, whatever the program printed."""
+    difference: float | None
+    """recomputed / published - 1, by dlperf or when the report was transcribed."""
+    verdict: Message
+    """exact (within one unit of the last printed digit), the difference, what was noted at the transcription, or why
+    nothing was recomputed."""
+    log: str
+    """The raw log as the source names it."""
+    local_log: str | None = None
+    """Path of the local copy, relative to the workspace or to the given folder."""
+    source: str = ""
+    log_sha256: str = ""
+    """Of the raw log from which the value was recomputed."""
+    date: str = ""
+    """Day of the verdict; empty if it was recomputed now."""
+    version: str = ""
+    """Version of dlperf that recomputed it."""
+
+    @property
+    def key(self) -> Key:
+        return self.report, self.log, self.rule, self.published
+
+    @property
+    def is_recomputed_now(self) -> bool:
+        return self.recomputed is not None and not self.date
+
+
+_FIRST = ("report", "framework", "case")
+COLUMNS = (*_FIRST, *(item.name for item in fields(AuditRow) if item.name not in _FIRST))
+"""Fields in the order of tables and files."""
+_OF_A_VERDICT = ("recomputed", "from_timestamps", "verdict", "log_sha256", "date", "version")
+
+
+@dataclass(frozen=True)
+class LocalLog:
+    """A local copy of a raw log."""
+
+    source: str
+    """``owner/repository@commit:path``, or the path alone, from any folder on."""
+    location: str
+
+
+ReadRuns = Callable[[LocalLog], Sequence[Run]]
+
+
+def audit(
+    reports: Iterable[PublishedReport],
+    logs: Sequence[LocalLog],
+    read: ReadRuns,
+    kept: Mapping[Key, Verdict] = NONE_KEPT,
+) -> list[AuditRow]:
+    """Return one row for every published throughput, in the order of the reports.
+
+    Args:
+        kept: verdicts for figures whose log is not among ``logs``.
+    """
+    reports = list(reports)
+    index: dict[str, list[LocalLog]] = {}
+    for log in logs:
+        index.setdefault(log.source.rpartition("/")[2], []).append(log)
+    versions = _versions(figure for report in reports for figure in report.figures)
+    rows = []
+    for report in reports:
+        for item in report.figures:
+            if item.metric in FIGURES and item.value is not None:
+                found = _find_log(item, index)
+                certain = bool(found and _parts(found.source)[0]) or len(versions[_parts(item.log)[1]]) == 1
+                row = _row(report, item, found, certain, read)
+                rows.append(row if row.local_log else _kept(row, kept.get(row.key), item))
+    return rows
+
+
+def same_log(published: str, local: str) -> bool:
+    """Whether two names are of one log: the shorter path ends the longer one, and commits do not differ."""
+    (commit, path), (local_commit, local_path) = _parts(published), _parts(local)
+    if commit and local_commit and commit != local_commit:
+        return False
+    shorter, longer = sorted((path.split("/"), local_path.split("/")), key=len)
+    return longer[-len(shorter) :] == shorter
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Split a name into ``owner/repository@commit``, which may be "", and the path."""
+    commit, colon, path = name.partition(":")
+    return (commit, path) if colon and "@" in commit else ("", name)
+
+
+def _versions(figures: Iterable[PublishedFigure]) -> dict[str, set[str]]:
+    """Return the commits of each published log, by its path."""
+    found: dict[str, set[str]] = {}
+    for item in figures:
+        commit, path = _parts(item.log)
+        found.setdefault(path, set()).add(commit)
+    return found
+
+
+def _find_log(item: PublishedFigure, index: Mapping[str, list[LocalLog]]) -> LocalLog | None:
+    path = _parts(item.log)[1]
+    logs = index.get(path.rpartition("/")[2], ()) if path else ()
+    return next((log for log in logs if same_log(item.log, log.source)), None)
+
+
+def _row(
+    report: PublishedReport, item: PublishedFigure, log: LocalLog | None, certain: bool, read: ReadRuns
+) -> AuditRow:
+    outcome = _recomputed(item, log, read)
+    recomputed = outcome if isinstance(outcome, Figure) else None
+    verdict = verdict_of(item.printed, outcome.value) if isinstance(outcome, Figure) else outcome
+    if recomputed and verdict.code != EXACT and not certain:
+        log, recomputed, verdict = None, None, message(OTHER_VERSION)
+    return AuditRow(
+        **field_values(configuration_of(item)),
+        report=report.id,
+        unit=unit_of(item),
+        published=item.printed,
+        rule=item.estimator,
+        recomputed=recomputed.value if recomputed else None,
+        from_timestamps=recomputed.value_from_timestamps if recomputed else None,
+        difference=recomputed.value / item.value - 1 if recomputed and item.value else None,
+        verdict=verdict,
+        log=item.log,
+        local_log=log.location if log else None,
+        source=item.source,
+        version=version() if recomputed else "",
+    )
+
+
+def _kept(row: AuditRow, kept: Verdict | None, item: PublishedFigure) -> AuditRow:
+    """Return a row whose log is not here with the verdict that was kept, or else noted in its report."""
+    if kept is None or kept.recomputed is None:
+        return replace(row, verdict=noted_verdict(item) or row.verdict, difference=item.difference)
+    return replace(
+        row,
+        **{name: getattr(kept, name) for name in _OF_A_VERDICT},
+        difference=kept.recomputed / item.value - 1 if item.value else None,
+    )
+
+
+def _recomputed(item: PublishedFigure, log: LocalLog | None, read: ReadRuns) -> Figure | Message:
+    """Return the figure of a log, or the reason why there is none."""
+    if log is None:
+        return message("no_log_here" if item.log else "no_log_published")
+    if not item.estimator:
+        return message("no_rule")
+    runs = read(log)
+    if not runs:
+        return message("no_records")
+    try:
+        return figure_of(Reading(runs[-1], item.gpus, gpus_per_node(item), item.batch_size), item.estimator)
+    except NotEstimable as error:
+        return error.message
+
+
+def verdict_of(printed: str, recomputed: float) -> Message:
+    """Return ``exact`` within one unit of the last printed digit, which some sources truncate, else the difference."""
+    digits = len(printed.partition(".")[2])
+    if abs(recomputed - float(printed)) <= 10.0**-digits * (1 + 1e-9):
+        return message(EXACT)
+    return message(DIFFERS, difference=recomputed / float(printed) - 1)
+
+
+def audit_workspace(
+    workspace: Workspace,
+    folders: Sequence[str] = (),
+    records: Mapping[str, CampaignRecord] | None = None,
+    damaged: Complain | None = None,
+    reports: Iterable[PublishedReport] | None = None,
+) -> list[AuditRow]:
+    """Audit every published throughput of a workspace, with the verdicts kept there where a raw log is not here.
+
+    Args:
+        folders: raw logs in addition to the imported ones, each ``[owner/repository@commit:]folder``.
+        records: plans of the campaigns to search; those of the workspace if None.
+        damaged: called for each damaged plan or record, whose logs are skipped, and for damaged verdicts.
+        reports: those of the workspace if None.
+
+    Raises:
+        DlperfError: a report, a plan, a folder or the catalogue cannot be read.
+    """
+    if records is None:
+        found = each_readable(workspace.campaigns(), read_campaign, damaged and (lambda error: damaged(str(error))))
+        records = {record.name: record for record in found}
+    places = {
+        log: path
+        for name, record in records.items()
+        for log, path in _imported(workspace.campaign(name), record, damaged)
+    }
+    places |= {log: path for folder in folders for log, path in _in_folder(folder)}
+    logs = log_reader(workspace)
+
+    @lru_cache(maxsize=LOGS_IN_MEMORY)
+    def read(log: LocalLog) -> Sequence[Run]:
+        return _runs(places[log], logs)
+
+    reports = load_reports(workspace) if reports is None else reports
+    rows = audit(reports, list(places), read, read_verdicts(workspace, damaged))
+    paths = {log.location: path for log, path in places.items()}
+    return [
+        replace(row, log_sha256=sha256_of(paths[row.local_log or ""])) if row.is_recomputed_now else row for row in rows
+    ]
+
+
+def verdicts_of(rows: Iterable[AuditRow]) -> dict[Key, Verdict]:
+    """Return the verdicts of the rows that were recomputed, those recomputed now with the present date."""
+    today, names = utc_now()[:10], [item.name for item in fields(Verdict)]
+    facts = [{name: getattr(row, name) for name in names} for row in rows if row.recomputed is not None]
+    found = [Verdict(**fact | {"date": fact["date"] or today}) for fact in facts]
+    return {verdict.key: verdict for verdict in found}
+
+
+def write_verdicts(workspace: Workspace, rows: Iterable[AuditRow]) -> None:
+    """Keep the verdicts of an audit with the reports."""
+    kept = verdicts_of(rows)
+    write_record(workspace.audit, Verdicts(tuple(kept[key] for key in sorted(kept))))
+
+
+def require_folders(texts: Iterable[str]) -> None:
+    """Raise RequestError unless each ``[owner/repository@commit:]folder`` exists."""
+    find_files([Path(_parts(text)[1]) for text in texts])
+
+
+def _in_folder(text: str) -> Iterator[tuple[LocalLog, Path]]:
+    """Yield the files of ``[owner/repository@commit:]folder`` and their paths."""
+    commit, folder = _parts(text)
+    for file in find_files([Path(folder)])[0]:
+        source = f"{commit}:{file.name}" if commit else file.name
+        yield LocalLog(source, file.name), file.path
+
+
+def _imported(
+    campaign: CampaignPaths, record: CampaignRecord, damaged: Complain | None
+) -> Iterator[tuple[LocalLog, Path]]:
+    """Yield the raw logs of an imported campaign and their paths."""
+
+    def complain(problem: str) -> None:
+        if damaged is not None:
+            damaged(f"{problem}: left out of the audit; import its log again, or put the file back from a copy")
+
+    imported = {item.configuration.id for item in record.configurations if item.launch.executor == NODE}
+    for key in record.trials:
+        if key.configuration in imported:
+            paths = campaign.trial(key)
+            trial = read_record_if_whole(paths.trial, TrialRecord, complain, TrialFiles(paths).read)
+            if trial and trial.source:
+                for path in paths.node(NODE).logs()[:1]:
+                    location = path.relative_to(campaign.directory.parents[1]).as_posix()
+                    yield LocalLog(trial.source, location), path
+
+
+def _runs(path: Path, logs: LogReader) -> Sequence[Run]:
+    try:
+        return logs.read(path)
+    except DlperfError:
+        return ()
