@@ -315,7 +315,9 @@ def test_a_log_that_gave_no_figure_is_read_again_once_its_format_is_mended(count
     )
     assert "bs32_1n1g/1: succeeded: no figure" in done.stderr
     written.write_text(SPEED.format(record="at (?P<time>[^ Z]+)Z step=(?P<step>\\d+) .*throughput=(?P<value>.*)"))
-    counting.dlperf("verify", "try", "--write", code=1)
+    assert "1: value differs: nothing stored, 32.0 recomputed\n" in counting.dlperf("verify", "try", code=1).stdout
+    corrected = counting.dlperf("verify", "try", "--write")
+    assert "1: value differs: nothing stored, 32.0 recomputed (updated)\n" in corrected.stdout
     (row,) = json.loads(counting.dlperf("results", "--campaign", "try", "--json").stdout)
     assert row["value"] == pytest.approx(32)
     written.write_text("id: speed\n")

@@ -135,7 +135,7 @@ def test_verify_writes_a_missing_timeline_and_reports_one_that_was_altered(campa
     assert path.read_bytes() == before
     path.write_bytes(before.replace(b"[10.0,100.0]", b"[10.0,900.0]"))
     (difference,) = verify_campaign(campaign, BUILTIN_FORMATS, write=True).differences
-    assert (difference.what, difference.problem) == ("timeline.json", "differs")
+    assert (difference.what, difference.problem) == ("timeline.json: throughput.0.1", "differs")
     assert path.read_bytes() == before
 
 

@@ -133,7 +133,45 @@ def test_an_estimator_that_the_version_of_the_result_did_not_know_is_no_differen
     stored["estimates"]["mean()"] += 1
     result.write_text(json.dumps(stored))
     assert dropped[0] != "mean()"
-    assert differences(campaign) == [("estimates", "differs")]
+    (difference,) = verify_campaign(campaign, BUILTIN_FORMATS).differences
+    assert (difference.what, difference.stored - difference.recomputed) == ("estimates.mean()", 1)
+
+
+def test_what_only_this_version_records_is_no_difference(campaign: CampaignPaths):
+    result = trial(campaign).result
+    stored = json.loads(result.read_text())
+    for field in ("losses", "window_seconds", "conditions", "estimates"):
+        stored.pop(field)
+    result.write_text(json.dumps(stored | {"findings": [], "schema": 1}))
+    found = verify_campaign(campaign, BUILTIN_FORMATS)
+    assert found.differences == ()
+    assert set(found.more) >= {"window_seconds", "estimates"}
+    assert verify_campaign(campaign, BUILTIN_FORMATS, write=True).differences == ()
+    assert verify_campaign(campaign, BUILTIN_FORMATS).more == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"value": None}, "value"),
+        ({"unit": ""}, "unit"),
+        ({"last_step": 1}, "last_step"),
+        ({"findings": [{"message": {"code": "drift"}, "severity": "warning"}]}, "findings.drift"),
+        ({"metrics": [{"id": "mfu", "value": 0.5, "unit": "%"}]}, "metrics.mfu"),
+    ],
+)
+def test_another_value_or_a_caveat_that_is_gone_is_a_difference(campaign: CampaignPaths, change, what: str):
+    result = trial(campaign).result
+    result.write_text(json.dumps(json.loads(result.read_text()) | change))
+    assert [item.what for item in verify_campaign(campaign, BUILTIN_FORMATS).differences] == [what]
+
+
+def test_a_point_of_a_curve_that_the_log_does_not_give_is_a_difference(campaign: CampaignPaths):
+    timeline = trial(campaign).timeline
+    stored = json.loads(timeline.read_text())
+    stored["throughput"][2][1] += 1
+    timeline.write_text(json.dumps(stored))
+    assert differences(campaign) == [("timeline.json: throughput.2.1", "differs")]
 
 
 def test_a_missing_result_is_reported_and_written(campaign: CampaignPaths):

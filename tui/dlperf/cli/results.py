@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -14,14 +15,14 @@ from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.cli.writable import writable_file
 from dlperf.errors import DlperfError, ExitCode, RequestError
-from dlperf.view.text import count_noun, percent
+from dlperf.view.text import count_noun, one_line, percent
 
 if TYPE_CHECKING:
     from dlperf.plan import Selection
     from dlperf.table.model import ConfigurationResult
     from dlperf.verdicts.claims import Claim
     from dlperf.verdicts.compare import Comparisons, Missing
-    from dlperf.verification.verify import Verification
+    from dlperf.verification.verify import Difference, Verification
 
 commands = typer.Typer()
 MOST_CAVEATS = 10
@@ -258,7 +259,7 @@ def verify(
             _print_recomputed(found)
         _print_verifications(found)
     options.report_unreadable(unreadable)
-    if any(item.differences for item in found):
+    if any(not item.corrected for verification in found for item in verification.differences):
         raise typer.Exit(ExitCode.MEASURED_FAILED)
 
 
@@ -272,23 +273,33 @@ def _print_verifications(found: list[Verification]) -> None:
     from dlperf.verification.verify import PUBLISHED
 
     differences = [item for verification in found for item in verification.differences]
-    if differences:
-        headers = ("campaign", "trial", "what", "problem", "stored", "recomputed")
-        print_table(
-            headers,
-            [(i.campaign, i.trial, i.what, i.problem, _exact(i.stored), _exact(i.recomputed)) for i in differences],
-        )
+    for item in differences:
+        print(_difference_line(item))
     published = sum(item.figures for item in found if item.campaign == PUBLISHED)
     campaigns = [item for item in found if item.campaign != PUBLISHED]
     trials, figures = sum(item.trials for item in campaigns), sum(item.figures for item in campaigns)
     seen = f"{count_noun(trials, 'trial')} of {count_noun(len(campaigns), 'campaign')}, {count_noun(figures, 'result')}"
     others = f" and {count_noun(published, 'third-party result')}" if published else ""
     print(f"{seen}{others} recomputed: {count_noun(len(differences), 'difference')}")
+    if more := sorted({field for item in found for field in item.more}):
+        print_note(
+            f"this version records more than kept results hold ({', '.join(more)}): `dlperf verify --write` adds it"
+        )
 
 
-def _exact(value: Any) -> str | None:
-    """Return a stored value with all digits, cut to 40 characters."""
+def _difference_line(item: Difference) -> str:
+    """Return what differs, in one line."""
+    place = one_line(f"{item.campaign} {item.trial}: {item.what} {item.problem}")
+    values = (
+        "" if item.problem != "differs" else f": {_exact(item.stored)} stored, {_exact(item.recomputed)} recomputed"
+    )
+    others = f", and {count_noun(item.others, 'difference')} more below" if item.others else ""
+    return f"{place}{values}{others}{' (updated)' * item.corrected}"
+
+
+def _exact(value: Any) -> str:
+    """Return a stored value with all digits, cut to 60 characters."""
     if value is None:
-        return None
-    text = repr(value) if isinstance(value, float) else str(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+        return "nothing"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return one_line(text if len(text) <= 60 else f"{text[:59]}…")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,6 @@ from dlperf.derived.timeline import Timeline, derive, write_timeline
 from dlperf.evidence.logs import LogReader
 from dlperf.formats.registry import describe
 from dlperf.measured.model import TrialResult
-from dlperf.messages import Message
-from dlperf.messages.finding import Finding
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import read_bytes
@@ -24,11 +22,8 @@ from dlperf.runs.store import append_records, read_record_if_whole, record_bytes
 from dlperf.table.audited import read_verdicts
 from dlperf.table.verified import write_verified
 from dlperf.verification.audit import audit_workspace, write_verdicts
+from dlperf.verification.differing import compare
 
-RECORDED_LATER = ("window_seconds", "telemetry_samples", "power_source", "conditions")
-"""Fields that results of older versions do not have."""
-WRITTEN = "differs"
-"""Problem of what ``write`` corrects."""
 PUBLISHED = "published"
 """In place of a campaign: third-party results."""
 
@@ -41,11 +36,15 @@ class Difference:
     trial: str
     """``<configuration id>/<number>``."""
     what: str
-    """A file, relative to the trial's folder, or a field of ``result.json``."""
+    """A file, relative to the trial's folder, or a place in its ``result.json``."""
     problem: str
-    """changed, missing, added, unreadable; of a field: differs."""
+    """changed, missing, added, unreadable; of a place in a record: differs."""
     stored: Any = None
     recomputed: Any = None
+    others: int = 0
+    """Differences below the same field, which are not listed."""
+    corrected: bool = False
+    """Whether the recomputed one was written."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,8 @@ class Verification:
     """Trials with a recomputed figure."""
     differences: tuple[Difference, ...]
     values: tuple[Recomputed, ...] = ()
+    more: tuple[str, ...] = ()
+    """Fields that this version of dlperf records and kept results lack."""
 
 
 def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = False) -> Verification:
@@ -88,15 +89,17 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = Fals
     ended = [item for item in reader.refresh().trials.values() if item.state.finished]
     differences: list[Difference] = []
     values: list[Recomputed] = []
+    more: set[str] = set()
     for status in ended:
         if status.key.configuration in planned:
-            found, result = _verify_trial(paths, status, planned[status.key.configuration], logs, write=write)
+            found, added, result = _verify_trial(paths, status, planned[status.key.configuration], logs, write=write)
             differences += found
+            more.update(added)
             if result is not None and result.value is not None:
                 values.append(Recomputed(str(status.key), result.value, result.unit))
-    if write and all(item.problem == WRITTEN for item in differences):
+    if write and all(item.corrected for item in differences):
         write_verified(paths, {item.result: item.value for item in values if not _is_profiled(item.result, planned)})
-    return Verification(paths.name, len(ended), len(values), tuple(differences), tuple(values))
+    return Verification(paths.name, len(ended), len(values), tuple(differences), tuple(values), tuple(sorted(more)))
 
 
 def _is_profiled(trial: str, planned: Mapping[str, PlannedConfiguration]) -> bool:
@@ -105,26 +108,43 @@ def _is_profiled(trial: str, planned: Mapping[str, PlannedConfiguration]) -> boo
 
 def _verify_trial(
     campaign: CampaignPaths, status: TrialStatus, planned: PlannedConfiguration, logs: LogReader, *, write: bool
-) -> tuple[list[Difference], TrialResult | None]:
-    """Return the differences, and the recomputed result; None where the trial left nothing."""
+) -> tuple[list[Difference], list[str], TrialResult | None]:
+    """Return the differences, the fields that are new, and the recomputed result; None if the trial left nothing."""
     difference = partial(Difference, campaign.name, str(status.key))
     paths = campaign.trial(status.key)
     if not paths.directory.is_dir():
-        return [difference(".", "missing")] if status.state is State.SUCCEEDED else [], None
+        return [difference(".", "missing")] if status.state is State.SUCCEEDED else [], [], None
     broken = [difference(item.file, item.problem) for item in TrialFiles(paths).problems()]
     derived = derive(paths, planned, status, logs)
-    before = read_record_if_whole(paths.result, TrialResult)
-    differing = [difference(*item) for item in _differing_fields(before, derived.result)]
+    corrected = write and not broken
+    differing, more = _compare(paths.result, derived.result, partial(difference, corrected=corrected))
     stored = read_record_if_whole(paths.timeline, Timeline)
-    if stored and stored.origin == derived.timeline.origin and stored != derived.timeline:
-        differing.append(difference(paths.timeline.name, "differs"))
-    if write and not broken:
+    if stored and stored.origin == derived.timeline.origin:
+        changed, _ = compare(stored, derived.timeline)
+        differing += [
+            difference(
+                f"{paths.timeline.name}: {item.what}", "differs", item.stored, item.recomputed, item.others, corrected
+            )
+            for item in changed
+        ]
+    if corrected:
         if stored != derived.timeline:
             write_timeline(paths, derived.timeline)
         if _content(paths.result) != record_bytes(derived.result):
             write_record(paths.result, derived.result)
         _journal(campaign, status, derived.result)
-    return broken + differing, derived.result
+    return broken + differing, more, derived.result
+
+
+def _compare(
+    path: Path, result: TrialResult, difference: Callable[..., Difference]
+) -> tuple[list[Difference], list[str]]:
+    content = _content(path)
+    stored = read_record_if_whole(path, TrialResult, read=lambda _: content or b"")
+    if content is None or stored is None:
+        return [difference(path.name, "missing or unreadable")], []
+    changed, more = compare(stored, result, content)
+    return [difference(item.what, "differs", item.stored, item.recomputed, item.others) for item in changed], more
 
 
 def _content(path: Path) -> bytes | None:
@@ -147,7 +167,9 @@ def verify_published(workspace: Workspace, folders: Sequence[str] = (), *, write
     kept, rows = read_verdicts(workspace), audit_workspace(workspace, folders, damaged=lambda _: None)
     recomputed = [row for row in rows if row.is_recomputed_now]
     differences = [
-        Difference(f"{PUBLISHED}/{row.report}", row.id, "verdict", "differs", str(before.verdict), str(row.verdict))
+        Difference(
+            f"{PUBLISHED}/{row.report}", row.id, "verdict", "differs", str(before.verdict), str(row.verdict), 0, write
+        )
         for row in recomputed
         if (before := kept.get(row.key)) and before.verdict != row.verdict
     ]
@@ -166,26 +188,3 @@ def _journal(campaign: CampaignPaths, status: TrialStatus, result: TrialResult) 
     if status.figure is not None and status.figure != JournaledFigure(result.value, result.unit):
         data = figure_data(result.value, result.unit)
         append_records(campaign.journal, [Event(utc_now(), "measured", str(status.key), source="verify", data=data)])
-
-
-def _differing_fields(stored: TrialResult | None, result: TrialResult) -> Iterator[tuple[Any, ...]]:
-    if stored is None:
-        yield "result.json", "missing or unreadable"
-        return
-    for field in fields(TrialResult):
-        before, after = (_comparable(getattr(item, field.name)) for item in (stored, result))
-        if field.name == "estimates":  # a newer version knows more estimators
-            after = {name: value for name, value in after.items() if name in before}
-        if before != after and (before or field.name not in RECORDED_LATER):
-            yield field.name, "differs", before, after
-
-
-def _comparable(value: Any) -> Any:
-    """Convert messages to text, because version 0.1 stored no parameters."""
-    if isinstance(value, Message):
-        return str(value)
-    if isinstance(value, tuple):
-        return list(map(_comparable, value))
-    if isinstance(value, Finding):
-        return {"code": value.code, "message": str(value.message), "severity": value.severity}
-    return value
