@@ -245,7 +245,7 @@ def test_the_program_loads_nothing_that_reaches_machines_or_frames(tmp_path: Pat
         "import sys; import dlperf.app.app, dlperf.app.command_line, dlperf.app.screens.choose, "
         "dlperf.app.screens.watch, dlperf.app.screens.trial, dlperf.app.screens.results, dlperf.app.screens.publish, "
         "dlperf.table.load, dlperf.render.preview; "
-        "print([name for name in ('pandas', 'mkdocs', 'numpy') if name in sys.modules])"
+        "print([name for name in ('asyncssh', 'pandas', 'mkdocs', 'numpy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

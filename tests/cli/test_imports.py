@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-HEAVY = {"pandas", "textual", "mkdocs", "numpy", "rich"}
+HEAVY = {"asyncssh", "pandas", "textual", "mkdocs", "numpy", "rich"}
 PARSING = HEAVY | {"pydantic", "yaml", "asyncio"}
 
 PROBE = """

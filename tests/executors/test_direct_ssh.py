@@ -111,7 +111,7 @@ async def test_a_refused_node_starts_nothing(remote: DirectExecutor, sshd: Sshd,
     assert not trial.paths.reference.exists()
     items = await remote.check(trial.launch)
     assert [(item.node, item.check, item.ok) for item in items] == [("alpha", "reachable", False)]
-    assert str(items[0].message).startswith("[127.0.0.1]:")
+    assert str(items[0].message).startswith("127.0.0.1 port ")
 
 
 @pytest.fixture

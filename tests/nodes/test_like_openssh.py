@@ -1,4 +1,7 @@
-"""dlperf connects exactly where OpenSSH's own client does, and where ~/.ssh says that it may."""
+"""dlperf connects where OpenSSH's own client does, and where ~/.ssh says that it may.
+
+``openssh`` connects in exactly the same cases; ``ssh``, by asyncssh, in no other, and says where it cannot.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ import pytest
 
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.nodes.client import NodeClient
+from dlperf.nodes.openssh import OpenSshTransport
 from dlperf.nodes.ssh import SshTransport
+from dlperf.nodes.transport import Transport
 from sshd import Sshd, make_key
 from waiting import until
 
@@ -166,8 +171,8 @@ def _ssh_connects(destination: str) -> bool:
     return subprocess.run(["ssh", "-T", *strict, destination, "true"], capture_output=True, check=False).returncode == 0
 
 
-async def _connects(destination: str) -> bool:
-    client = NodeClient("a", SshTransport(destination))
+async def _connects(transport: Transport) -> bool:
+    client = NodeClient("a", transport)
     try:
         await client.hello()
     except UnreachableError:
@@ -182,7 +187,18 @@ async def test_dlperf_connects_where_ssh_does(sshd: Sshd, name: str):
     case = CASES[name]
     _write(sshd, case)
     assert _ssh_connects(case.destination) is case.connects
-    assert await _connects(case.destination) is case.connects
+    assert await _connects(OpenSshTransport(case.destination)) is case.connects
+
+
+BEYOND_ASYNCSSH = ("comments that are not UTF-8", "no file for the first key", "Match exec", "Match final")
+"""Where ``transport: openssh`` is needed."""
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_asyncssh_connects_nowhere_else(sshd: Sshd, name: str):
+    case = CASES[name]
+    _write(sshd, case)
+    assert await _connects(SshTransport(case.destination)) is (case.connects and name not in BEYOND_ASYNCSSH)
 
 
 @pytest.mark.parametrize(
@@ -199,9 +215,16 @@ async def test_dlperf_connects_where_ssh_does(sshd: Sshd, name: str):
 async def test_why_a_machine_is_refused_is_said(sshd: Sshd, name: str, text: str):
     _write(sshd, CASES[name])
     with pytest.raises(RefusedError) as caught:
-        await NodeClient("a", SshTransport(CASES[name].destination)).hello()
+        await NodeClient("a", OpenSshTransport(CASES[name].destination)).hello()
     assert text in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", BEYOND_ASYNCSSH)
+async def test_what_asyncssh_does_not_read_names_the_other_transport(sshd: Sshd, name: str):
+    _write(sshd, CASES[name])
+    with pytest.raises(RefusedError, match="set `transport: openssh`"):
+        await NodeClient("a", SshTransport(CASES[name].destination)).hello()
 
 
 @pytest.fixture
@@ -219,4 +242,4 @@ def agent(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("agent")
 async def test_a_key_with_a_passphrase_is_used_from_the_agent(sshd: Sshd):
     _locked_key(sshd)
-    assert await _connects("node-a")
+    assert await _connects(OpenSshTransport("node-a"))

@@ -91,8 +91,8 @@ class Node:
 
     name: Annotated[str, Rule((("min_length", 1),))]
     """Names the node's folder and its line in a message."""
-    transport: Literal["local", "ssh"] = "ssh"
-    """``local`` for the machine that dlperf runs on."""
+    transport: Literal["local", "ssh", "openssh"] = "ssh"
+    """``local`` for the machine that dlperf runs on, ``openssh`` to connect by the system's own ``ssh``."""
     host: Annotated[Word, NullIsEmpty()] = ""
     """The argument of ``ssh`` (an alias of ~/.ssh/config, a name, an address); the node's name if empty."""
     address: Annotated[Word, NullIsEmpty()] = ""

@@ -1,49 +1,38 @@
-"""Reach a machine with the system's OpenSSH client, so that dlperf connects where ``ssh`` does and only there."""
+"""Connect to a machine by asyncssh with OpenSSH's ~/.ssh/config, agent and known_hosts. Host keys are always checked.
+
+What asyncssh does not read of ~/.ssh/config is refused, never passed over; ``openssh`` is the transport for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import shlex
-from collections.abc import Sequence
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
-from weakref import WeakKeyDictionary
+from typing import Any, ClassVar, cast
 
-from dlperf.errors import RefusedError
-from dlperf.messages import message
-from dlperf.nodes.ssh_complaints import TIMED_OUT, connection_error, is_dropped, is_refused, one_line
-from dlperf.nodes.transport import ProcessChannel, start_process
+import asyncssh
 
-CONNECT_SECONDS = 10
-"""Where ~/.ssh/config has no ``ConnectTimeout``."""
-LOGIN_SECONDS = 60.0
-"""From the start of the connection until the first output of the machine, besides the time to connect."""
+from dlperf.errors import RefusedError, UnreachableError
+from dlperf.messages import Message, message
+from dlperf.nodes.transport import connection_gate, last_line
 
-KEEPALIVE_SECONDS = 15
+CONNECT_SECONDS = 10.0
+LOGIN_SECONDS = 30.0
+KEEPALIVE_SECONDS = 15.0
 KEEPALIVE_COUNT = 4
 
-SIMULTANEOUS_CONNECTS = 8
-"""To one server: OpenSSH's default ``MaxStartups 10:30:100`` begins to drop at ten."""
 CONNECT_ATTEMPTS = 6
 
-_OPTIONS = (
-    "BatchMode=yes",
-    "StrictHostKeyChecking=yes",
-    "NoHostAuthenticationForLocalhost=no",
-    "UpdateHostKeys=no",
-    "ClearAllForwardings=yes",
-    "ControlMaster=no",
-    "RemoteCommand=none",
-    "LogLevel=ERROR",
-)
-"""Nothing is asked, no host key is accepted without being known, and only the agent uses the connection.
-
-A master connection that somebody opened by ``ssh`` is used: where a login takes a second factor, it is the only way.
-"""
-_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
+_PREFERRED_CIPHER = "^aes128-gcm@openssh.com"
+"""The fastest where the processor has AES instructions; the caret keeps the others as alternatives."""
+_KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
+_GLOBAL_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 
 
 @dataclass(frozen=True)
@@ -56,123 +45,173 @@ class SshTransport:
     user: str | None = None
     python: ClassVar[None] = None
 
-    async def open(self, argv: Sequence[str]) -> ProcessChannel:
-        """Start a process that prints something first.
+    async def open(self, argv: Sequence[str]) -> SshChannel:
+        connection = await connect(self.host, self.port, self.user)
+        try:
+            process = await connection.create_process(shlex.join(argv), encoding=None, request_pty=False)
+        except (asyncssh.Error, OSError) as error:
+            connection.abort()
+            raise UnreachableError(message("no_session", server=self.host, reason=str(error))) from error
+        return SshChannel(connection, process)
 
-        Raises:
-            RefusedError: the host key is unknown or wrong, or the server takes none of our keys.
-            UnreachableError: the machine does not answer.
-        """
-        destination = self._destination()
-        server = await _server(destination)
-        command = ("ssh", "-T", *server.options, *destination, shlex.join(argv))
-        complaint = ""
-        for attempt in range(CONNECT_ATTEMPTS):
-            await asyncio.sleep(random.uniform(0.05, 0.2) * 2**attempt if attempt else 0)
-            async with _gate(server.first_hop):
-                channel, complaint = await _connect(command, server)
-            if channel is not None:
-                return channel
-            if not is_dropped(complaint):
-                break
-        locked = await _locked_key(complaint, server)
-        raise connection_error(complaint, server.name, server.connect_seconds, server.first("proxyjump"), locked)
 
-    def _destination(self) -> tuple[str, ...]:
-        port = ("-p", str(self.port)) if self.port else ()
-        user = ("-l", self.user) if self.user else ()
-        return (*port, *user, "--", self.host)
+class SshChannel:
+    """A remote process and the connection that carries it."""
+
+    def __init__(self, connection: asyncssh.SSHClientConnection, process: asyncssh.SSHClientProcess[bytes]) -> None:
+        self._process = process
+        self._connection = connection
+
+    async def read(self, size: int) -> bytes:
+        with _broken_connections():
+            return await self._process.stdout.read(size)
+
+    async def write(self, data: bytes) -> None:
+        with _broken_connections():
+            self._process.stdin.write(data)
+            await self._process.stdin.drain()
+
+    async def complaint(self) -> str:
+        try:
+            return await last_line(self._process.stderr)
+        except asyncssh.Error:
+            return ""
+
+    async def close(self) -> None:
+        self._connection.close()
+        try:
+            await asyncio.wait_for(self._connection.wait_closed(), 1.0)
+        except TimeoutError:
+            self._connection.abort()
+
+
+@contextmanager
+def _broken_connections() -> Iterator[None]:
+    """Convert asyncssh's errors to OSError."""
+    try:
+        yield
+    except asyncssh.Error as error:
+        raise ConnectionError(str(error)) from error
+
+
+async def connect(host: str, port: int | None = None, user: str | None = None) -> asyncssh.SSHClientConnection:
+    """Connect, through the jump hosts of ~/.ssh/config.
+
+    Raises:
+        RefusedError: the host key is unknown or wrong, or the server takes none of our keys.
+        UnreachableError: the machine does not answer.
+    """
+    given = {name: value for name, value in (("port", port), ("username", user)) if value is not None}
+    try:
+        options = asyncssh.SSHClientConnectionOptions(config=(), host=host, **given)
+    except (ValueError, OSError) as error:
+        raise RefusedError(message("ssh_configuration", host=host, reason=str(error))) from error
+    jump = await _connect_to_jump_hosts(options.tunnel)
+    try:
+        async with connection_gate(f"{options.host}:{options.port}"):
+            connection = await _connect_with_retries(host, options, given | {"tunnel": jump})
+    except BaseException:
+        if jump is not None:
+            jump.abort()
+        raise
+    connection.set_tunnel(jump)  # closed with it
+    return connection
+
+
+async def _connect_to_jump_hosts(hops: Any) -> asyncssh.SSHClientConnection | None:
+    """Connect to the last of ``ProxyJump``'s hosts; the key of each is checked like any other machine's."""
+    if not isinstance(hops, str) or hops.lower() == "none":
+        return None
+    user, _, server = hops.rpartition(",")[2].rpartition("@")
+    host, _, port = server.rpartition(":") if server.rpartition(":")[2].isdigit() else (server, "", "")
+    return await connect(host, int(port) if port else None, user or None)
+
+
+async def _connect_with_retries(
+    host: str, options: asyncssh.SSHClientConnectionOptions, given: dict[str, Any]
+) -> asyncssh.SSHClientConnection:
+    """Connect; a busy server that drops connections at once is tried again after a random delay."""
+    ciphers = {} if options.config.get("Ciphers") else {"encryption_algs": _PREFERRED_CIPHER}
+    for attempt in range(CONNECT_ATTEMPTS):
+        try:
+            return await asyncssh.connect(
+                host,
+                known_hosts=_known_hosts(options),
+                connect_timeout=options.connect_timeout or CONNECT_SECONDS,
+                login_timeout=LOGIN_SECONDS,
+                keepalive_interval=KEEPALIVE_SECONDS,
+                keepalive_count_max=KEEPALIVE_COUNT,
+                **ciphers,
+                **given,
+            )
+        except (asyncssh.ConnectionLost, ConnectionResetError) as error:
+            last = error
+            await asyncio.sleep(random.uniform(0.05, 0.2) * 2**attempt)
+        except (asyncssh.Error, OSError) as error:
+            raise _connection_error(error, options) from error
+    raise UnreachableError(message("dropped", server=_server(options), reason=str(last)))
 
 
 @dataclass(frozen=True)
-class _Server:
-    """What ``ssh -G`` makes of a destination with ~/.ssh/config."""
+class KnownHosts:
+    """The keys of a name in files like known_hosts.
 
-    settings: dict[str, list[str]]
+    asyncssh itself would also take a key that is known for the address, under whatever name, and check nothing where
+    ``UserKnownHostsFile`` is ``none``.
+    """
 
-    @property
-    def name(self) -> str:
-        return f"{self.first('hostname')} port {self.first('port')}"
+    files: tuple[Path, ...]
 
-    def first(self, name: str) -> str:
-        return self.settings.get(name, [""])[0]
+    def __call__(self, host: str, _addr: str, port: int | None) -> Any:
+        return self._entries.match(host, "", port)
 
-    @property
-    def connect_seconds(self) -> float:
-        value = self.first("connecttimeout")
-        return float(value) if value.isdecimal() else CONNECT_SECONDS
-
-    @property
-    def options(self) -> list[str]:
-        alive = (f"ServerAliveInterval={KEEPALIVE_SECONDS}", f"ServerAliveCountMax={KEEPALIVE_COUNT}")
-        given = (*_OPTIONS, *alive, f"ConnectTimeout={self.connect_seconds:.0f}")
-        return [word for option in given for word in ("-o", option)]
-
-    @property
-    def first_hop(self) -> str:
-        """The server to which this machine connects: many machines may be behind one."""
-        return self.first("proxyjump").partition(",")[0] or self.first("proxycommand") or self.name
-
-    @property
-    def keys(self) -> list[str]:
-        """The files of keys that exist."""
-        names = self.settings.get("identityfile", [])
-        return [str(path) for name in names if (path := Path(name).expanduser()).is_file()]
+    @cached_property
+    def _entries(self) -> asyncssh.SSHKnownHosts:
+        known = asyncssh.SSHKnownHosts()
+        for path in filter(Path.is_file, self.files):
+            for line in path.read_bytes().decode("utf-8", "replace").splitlines():
+                with suppress(ValueError):  # OpenSSH passes such a line over, too
+                    known.load(line)
+        return known
 
 
-async def _server(destination: Sequence[str]) -> _Server:
-    """Resolve a destination. Raises RefusedError where ssh cannot use it."""
-    try:
-        code, out, err = await _output("ssh", "-T", "-G", *destination)
-    except FileNotFoundError:
-        raise RefusedError(message("no_ssh")) from None
-    if code:
-        raise RefusedError(message("ssh_configuration", host=destination[-1], reason=one_line(err)))
-    settings: dict[str, list[str]] = {}
-    for line in out.splitlines():
-        name, _, value = line.partition(" ")
-        settings.setdefault(name, []).append(value)
-    return _Server(settings)
+def _known_hosts(options: asyncssh.SSHClientConnectionOptions) -> KnownHosts:
+    own = cast("Sequence[str]", options.config.get("UserKnownHostsFile", _KNOWN_HOSTS))
+    shared = cast("Sequence[str]", options.config.get("GlobalKnownHostsFile", _GLOBAL_KNOWN_HOSTS))
+    return KnownHosts(tuple(Path(name).expanduser() for name in (*own, *shared)))
 
 
-async def _output(*command: str) -> tuple[int, str, str]:
-    """Run a command that needs no terminal: exit code, stdout and stderr."""
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe, start_new_session=True
-    )
-    out, err = await process.communicate()
-    return process.returncode or 0, out.decode(errors="replace"), err.decode(errors="replace")
+def _server(options: asyncssh.SSHClientConnectionOptions) -> str:
+    return f"{options.host} port {options.port}"
 
 
-async def _connect(command: Sequence[str], server: _Server) -> tuple[ProcessChannel | None, str]:
-    """Start ssh and wait for the first output of the machine; where there is none, return what ssh complained of."""
-    channel = await start_process(command, os.environ | {"SSH_ASKPASS_REQUIRE": "never"})
-    complaint = TIMED_OUT
-    try:
-        async with asyncio.timeout(server.connect_seconds + LOGIN_SECONDS):
-            if await channel.peek():
-                return channel, ""
-            complaint = await channel.complaints()
-    except TimeoutError:
-        pass
-    except BaseException:
-        await channel.close()
-        raise
-    await channel.close()
-    return None, complaint
+def _connection_error(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> UnreachableError:
+    """Convert an error; RefusedError if trying again cannot help."""
+    server = _server(options)
+    match error:
+        case asyncssh.HostKeyNotVerifiable() | asyncssh.KeyExchangeFailed():
+            return RefusedError(_host_key_problem(error, options))
+        case FileNotFoundError() | asyncssh.KeyImportError() | asyncssh.ConfigParseError():
+            return RefusedError(message("ssh_configuration", host=options.host, reason=_one_line(error)))
+        case asyncssh.PermissionDenied():
+            return RefusedError(message("key_refused", server=server, user=repr(options.username)))
+        case socket.gaierror():
+            return UnreachableError(message("no_name", host=repr(options.host), reason=str(error.strerror)))
+        case ConnectionRefusedError():
+            return UnreachableError(message("nothing_listens", server=server))
+        case TimeoutError():
+            seconds = float(options.connect_timeout or CONNECT_SECONDS)
+            return UnreachableError(message("no_answer", server=server, seconds=seconds))
+    return UnreachableError(message("not_reached", server=server, reason=_one_line(error)))
 
 
-async def _locked_key(complaint: str, server: _Server) -> str:
-    """The first key that needs a passphrase and that no agent holds, where the server refused all others."""
-    for path in server.keys if is_refused(complaint) else ():
-        code, _, why = await _output("ssh-keygen", "-y", "-P", "", "-f", path)
-        if code and "passphrase" in why and (await _output("ssh-add", "-T", f"{path}.pub"))[0]:
-            return path
-    return ""
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
 
 
-def _gate(server: str) -> asyncio.Semaphore:
-    """Limits simultaneous connections to one server."""
-    gates = _gates.setdefault(asyncio.get_running_loop(), {})
-    return gates.setdefault(server, asyncio.Semaphore(SIMULTANEOUS_CONNECTS))
+def _host_key_problem(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> Message:
+    alias = options.host_key_alias or options.host
+    port = None if options.port == 22 else options.port
+    if any(_known_hosts(options)(alias, "", port)[:3]):
+        return message("host_key_changed", server=_server(options), reason=str(error))
+    return message("host_key_unknown_by_name", server=_server(options))

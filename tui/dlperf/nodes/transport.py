@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from dlperf.errors import RequestError
 from dlperf.plan import Node
@@ -18,6 +19,9 @@ from dlperf.plan import Node
 BUFFER_BYTES = 1024 * 1024
 COMPLAINT_BYTES = 65536
 CLOSE_SECONDS = 0.5
+SIMULTANEOUS_CONNECTS = 8
+"""To one server: OpenSSH's default ``MaxStartups 10:30:100`` begins to drop at ten."""
+_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
 
 
 class Channel(Protocol):
@@ -77,18 +81,28 @@ class Machine:
         """The machine of a node. Raises RequestError for an unknown transport."""
         if node.transport == "local":
             return cls("local")
-        if node.transport == "ssh":
-            return cls("ssh", node.host, node.port, node.user)
-        raise RequestError(f"node {node.name}: transport {node.transport!r} is neither local nor ssh")
+        if node.transport in ("ssh", "openssh"):
+            return cls(node.transport, node.host, node.port, node.user)
+        raise RequestError(f"node {node.name}: transport {node.transport!r} is neither local, ssh nor openssh")
 
 
 def transport_to(machine: Machine) -> Transport:
     """Return the transport of a machine; nothing is opened yet."""
     if machine.transport == "local":
         return LocalTransport()
+    if machine.transport == "openssh":
+        from dlperf.nodes.openssh import OpenSshTransport
+
+        return OpenSshTransport(machine.host, machine.port, machine.user)
     from dlperf.nodes.ssh import SshTransport
 
     return SshTransport(machine.host, machine.port, machine.user)
+
+
+def connection_gate(server: str) -> asyncio.Semaphore:
+    """Limits how many connections to one server are opened at the same time."""
+    gates = _gates.setdefault(asyncio.get_running_loop(), {})
+    return gates.setdefault(server, asyncio.Semaphore(SIMULTANEOUS_CONNECTS))
 
 
 class LocalTransport:
