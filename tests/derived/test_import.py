@@ -58,7 +58,7 @@ def paddle_log(ips: float, records: int = 40) -> str:
 
 
 def request_for(*sources: Path, **more: object) -> ImportRequest:
-    return replace(ImportRequest(tuple(sources), "v100"), **more)
+    return replace(ImportRequest(tuple(sources), "v100", trusts_names=True), **more)
 
 
 def ids(plan: ImportPlan) -> list[str]:
@@ -180,6 +180,18 @@ def test_what_cannot_be_imported_is_said_file_by_file(folder: Path, catalog: Cat
     assert reasons["logs.tar.gz"] == "an archive: unpack it and name the folder"
     assert reasons["README.md"] == "no throughput record of a known log format"
     assert reasons["x.log"].startswith("not known: case (give --case), precision (give --precision)")
+
+
+def test_what_a_name_suggests_is_used_once_it_is_confirmed(folder: Path, catalog: Catalog):
+    (folder / "PaddleClas_ResNet50_bs256_fp32_DP_N1C8_log").write_text(paddle_log(380.0))
+    request = request_for(folder)
+
+    (refused,) = plan_import(replace(request, trusts_names=False), catalog, BUILTIN_FORMATS).skipped
+
+    assert refused.can_be_confirmed
+    suggested = "GPUs 8, nodes 1, batch size 256, precision fp32"
+    assert f"its name suggests {suggested}: confirm that with --names" in refused.reason
+    assert ids(plan_import(request, catalog, BUILTIN_FORMATS)) == ["v100_paddle_resnet50_fp32_bs256_1n8g/1"]
 
 
 def test_options_and_patterns_tell_what_a_log_does_not(folder: Path, catalog: Catalog):

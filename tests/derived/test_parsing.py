@@ -42,7 +42,7 @@ def codes(parsed: Parsed) -> Sequence[str]:
 
 
 def test_a_log_of_one_gpu_gives_the_speed_of_all(log: Path) -> None:
-    (run,) = parse(log, estimator="mean()").runs
+    (run,) = parse(log, estimator="mean()", gpus=8, batch_size=16).runs
 
     data = run.as_data()
     assert {key: data[key] for key in ("format", "run", "unit", "scope", "samples", "gpus", "batch_size")} == {
@@ -56,21 +56,27 @@ def test_a_log_of_one_gpu_gives_the_speed_of_all(log: Path) -> None:
     }
     assert data["value"] == pytest.approx(512.0)
     assert data["value_from_timestamps"] == pytest.approx(10 * 8 * 16)
-    assert (data["precision"], data["estimator"], data["first_step"], data["last_step"]) == ("fp32", "mean()", 10, 300)
+    assert (data["precision"], data["estimator"], data["first_step"], data["last_step"]) == (None, "mean()", 10, 300)
 
 
-def test_what_is_asked_for_goes_before_what_the_log_is_called(log: Path) -> None:
-    (run,) = parse(log, estimator="mean()", gpus=2).runs
+def test_a_name_is_a_hint_that_gives_no_total(log: Path) -> None:
+    (run,) = parse(log, estimator="mean()").runs
 
-    assert run.as_data()["value"] == pytest.approx(128.0)
-    assert run.gpus == 2
+    assert (run.gpus, run.precision, run.as_data()["value"]) == (None, None, None)
+    assert run.as_data()["value_per_gpu"] == pytest.approx(64.0)
+    assert [str(finding.message) for finding in run.findings if finding.code == "guessed_from_name"] == [
+        "guessed from the name and not used: GPUs 8, batch size 16, precision fp32; give it as an option if it is so"
+    ]
 
 
-def test_a_name_that_contradicts_its_log_is_found(tmp_path: Path) -> None:
-    path = tmp_path / "PaddleClas_ResNet50_bs32_fp32_DP_N1C1_log"
-    path.write_text(paddleclas_log())
+def test_a_name_that_suggests_nothing_new_is_no_finding(log: Path) -> None:
+    parsed = parse(log.rename(log.with_name("bs16_gpu2.log")), gpus=2, batch_size=16)
 
-    (run,) = parse(path, estimator="mean()").runs
+    assert "guessed_from_name" not in codes(parsed)
+
+
+def test_a_declared_batch_size_that_contradicts_the_log_is_found(log: Path) -> None:
+    (run,) = parse(log, estimator="mean()", gpus=1, batch_size=32).runs
 
     (finding,) = [finding for finding in run.findings if finding.code == "batch_size_mismatch"]
     assert str(finding.message) == "declared batch size 32, but the log has 16"
@@ -90,7 +96,7 @@ def test_a_compressed_log_that_is_cut_is_parsed_as_far_as_it_goes_and_said(tmp_p
     path = tmp_path / "paddle_gpu1_fp32_bs16.txt.gz"
     path.write_bytes(gzip.compress(paddleclas_log(2000).encode())[:-3000])
 
-    parsed = parse(path, estimator="mean()")
+    parsed = parse(path, estimator="mean()", gpus=1)
 
     assert parsed.runs[0].as_data()["value"] == pytest.approx(64.0)
     assert "truncated_archive" in codes(parsed)
@@ -101,14 +107,14 @@ def test_several_runs_of_one_log_are_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "paddle_gpu1_fp32_bs16.txt"
     path.write_text(paddleclas_log(20) + paddleclas_log(20, ips=128.0))
 
-    parsed = parse(path, estimator="mean()")
+    parsed = parse(path, estimator="mean()", gpus=1)
 
     assert [(run.run.number, run.as_data()["value"]) for run in parsed.runs] == [(1, 64.0), (2, 128.0)]
     assert codes(parsed).count("several_runs") == 2
 
 
 def test_a_run_that_the_rule_does_not_fit_has_no_value_and_a_reason(log: Path) -> None:
-    parsed = parse(log, estimator="skipmean(1000)")
+    parsed = parse(log, estimator="skipmean(1000)", gpus=8)
 
     (run,) = parsed.runs
     assert run.as_data()["value"] is None
@@ -162,7 +168,7 @@ def test_what_is_no_log_is_said_in_one_line_and_the_others_are_parsed(kind: str,
     path = tmp_path / "odd.log"
     write(path)
 
-    parsed = parse(path, log)
+    parsed = parse(path, log, gpus=8)
 
     assert [run.log for run in parsed.runs] == [str(log)]
     (problem,) = parsed.problems
@@ -183,9 +189,9 @@ def test_a_folder_is_walked_in_name_order_and_what_is_no_log_is_passed_over(log:
     (tmp_path / "README.md").write_text("# Logs\n")
     (tmp_path / "empty.log").touch()
 
-    parsed = parse(tmp_path)
+    parsed = parse(tmp_path, gpus=8)
 
-    assert [(Path(run.log).name, run.gpus) for run in parsed.runs] == [(log.name, 8), ("rn50_b16_fp32_1.log", 32)]
+    assert [Path(run.log).name for run in parsed.runs] == [log.name, "rn50_b16_fp32_1.log"]
     assert parsed.problems == ()
     assert len(parsed.passed_over) == 2
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +48,10 @@ def import_logs(
         Number, typer.Option(metavar="N", min=1, help="For logs that name GPUs but no nodes.")
     ] = None,
     pattern: Annotated[Word, typer.Option("--map", metavar="PATTERN", help=PATTERN_HELP)] = None,
+    names: Annotated[
+        bool,
+        typer.Option("--names", help="Use the GPUs, batch sizes and precisions in the names of logs."),
+    ] = False,
     log_format: Annotated[Word, typer.Option("--format", metavar="F", help="Auto-detected by default.")] = None,
     source: Annotated[
         Word, typer.Option(metavar="OWNER/REPOSITORY@COMMIT", help="Where the logs were published.")
@@ -74,11 +80,14 @@ def import_logs(
         given=_given(framework, case, precision, batch_size, gpus),
         gpus_per_node=gpus_per_node,
         pattern=parse_pattern(pattern) if pattern else None,
+        trusts_names=names,
         format=log_format,
         protocol=_protocol(estimator, protocol, catalog),
         origin=_origin(source),
     )
     plan = plan_import(request, catalog, logs)
+    if not as_json and _confirms_names(plan):
+        plan = plan_import(replace(request, trusts_names=True), catalog, logs)
     results = {} if dry_run or not plan.trials else write_import(workspace, campaign, plan, logs)
     if as_json:
         print_json(_document(campaign, dry_run, plan, results))
@@ -87,6 +96,15 @@ def import_logs(
         print_note(_summarize(campaign, plan, results))
     if not plan.trials:
         raise typer.Exit(ExitCode.BAD_REQUEST)
+
+
+def _confirms_names(plan: ImportPlan) -> bool:
+    """Ask, on a terminal, whether what the names of skipped logs suggest is so."""
+    suggested = [item for item in plan.skipped if item.can_be_confirmed]
+    if not suggested or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    print_table(("log", "why"), [(item.log, item.reason) for item in suggested])
+    return typer.confirm(f"Use what the names of {count_noun(len(suggested), 'log')} suggest?", err=True)
 
 
 def _given(framework: Word, case: Word, precision: Word, batch_size: Number, gpus: Word) -> NameFacts:

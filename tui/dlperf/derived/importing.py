@@ -40,6 +40,8 @@ class ImportRequest:
     given: NameFacts = field(default_factory=NameFacts)
     gpus_per_node: int | None = None
     pattern: PathPattern | None = None
+    trusts_names: bool = False
+    """Somebody confirmed the numbers and the precision that the names of logs suggest."""
     format: str | None = None
     protocol: PlannedProtocol | None = None
     """The natural estimator of each log if None."""
@@ -90,8 +92,8 @@ def plan_import(request: ImportRequest, catalog: Catalog, logs: LogReader) -> Im
     found: list[ImportedLog] = []
     for file in files:
         for log in _imported_logs(file, request, catalog, logs):
-            if isinstance(log, DlperfError):
-                skipped.append(SkippedFile(file.shown, str(log)))
+            if isinstance(log, SkippedFile):
+                skipped.append(log)
             else:
                 found.append(log)
     found, copies = _without_copies(found)
@@ -101,25 +103,29 @@ def plan_import(request: ImportRequest, catalog: Catalog, logs: LogReader) -> Im
 
 def _imported_logs(
     file: SourceFile, request: ImportRequest, catalog: Catalog, logs: LogReader
-) -> Iterator[ImportedLog | DlperfError]:
+) -> Iterator[ImportedLog | SkippedFile]:
     """Identify the runs of a file; yield the reason why it is no log, or why a run is not imported."""
     try:
         runs, digest = logs.read(file.path, request.format), sha256_of(file.path)
     except DlperfError as error:
-        yield error
+        yield SkippedFile(file.shown, str(error))
         return
     if not runs:
-        yield DlperfError("no throughput record of a known log format")
+        yield SkippedFile(file.shown, "no throughput record of a known log format")
     mapped = request.pattern.facts(file.name) if request.pattern else None
-    named = [facts for facts in (mapped, facts_of_name(file.name)) if facts]
+    guessed = facts_of_name(file.name)
+    named = [facts for facts in (mapped, guessed if request.trusts_names else guessed.words) if facts]
     hardware = catalog.hardware.get(catalog_id(request.hardware))
     shape = (max_nodes(hardware), hardware.gpus_per_node) if hardware else None
     for run in runs:
         identity = identify(run.metadata, named, request.given, request.gpus_per_node, shape)
+        guess = "" if request.trusts_names or not identity.missing else guessed.described
         try:
             yield _imported_log(file, digest, run, len(runs), identity, request, catalog)
         except DlperfError as error:
-            yield DlperfError(f"run {run.number}: {error}" if len(runs) > 1 else str(error))
+            where = f"run {run.number}: " if len(runs) > 1 else ""
+            hint = f"; its name suggests {guess}: confirm that with --names" if guess else ""
+            yield SkippedFile(file.shown, f"{where}{error}{hint}", bool(guess))
 
 
 def _imported_log(

@@ -9,17 +9,17 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.drafts import describe_rates
-from dlperf.evidence.identify import batch_size_per_gpu, gpus_over_all_nodes
+from dlperf.evidence.identify import batch_size_per_gpu
 from dlperf.evidence.logs import BUILTIN_FORMATS, LogReader, open_log
 from dlperf.evidence.names import NameFacts, facts_of_name
 from dlperf.evidence.sources import SourceFile, find_files
 from dlperf.formats.samples import Run, Samples
 from dlperf.measured.findings.runs import findings_of_run
-from dlperf.measured.throughput.estimators import Estimator
-from dlperf.measured.throughput.figure import Figure, figure_of, natural_estimator
+from dlperf.measured.throughput.estimators import Estimator, estimate
+from dlperf.measured.throughput.figure import STEADY, Figure, figure_of, natural_estimator
 from dlperf.measured.throughput.reading import NotEstimable, Reading
 from dlperf.messages import Message
-from dlperf.messages.finding import Finding, error
+from dlperf.messages.finding import Finding, error, note
 
 BINARY_SHARE = 0.05
 """Control characters among the first bytes of a binary file; logs have a few, packed files a tenth."""
@@ -60,6 +60,8 @@ class ParsedRun:
     """None where the run gives no figure, for the ``reason``, or prints metrics only."""
     reason: Message | None
     findings: tuple[Finding, ...]
+    value_per_gpu: float | None = None
+    """Printed throughput of one GPU, where the number of GPUs, and so the total, is unknown."""
 
     def as_data(self) -> dict[str, object]:
         """Return the entry as plain data."""
@@ -76,6 +78,7 @@ class ParsedRun:
             "precision": self.precision,
             "estimator": self.estimator,
             "value": figure.value if figure else None,
+            "value_per_gpu": self.value_per_gpu,
             "value_from_timestamps": figure.value_from_timestamps if figure else None,
             "metrics": [
                 {"id": name, "value": metric.values[-1], "unit": metric.unit, "direction": metric.direction}
@@ -170,10 +173,10 @@ def _problems(runs: Sequence[ParsedRun]) -> Iterator[str]:
 
 
 def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: NameFacts) -> ParsedRun:
-    """Take counts from the options, else from the log, else from its name."""
-    gpus = options.gpus or gpus_over_all_nodes(run.metadata, [facts]) or facts.gpus
-    batch_size = options.batch_size or batch_size_per_gpu(run.metadata, gpus) or facts.batch_size
-    reading = Reading(run, gpus, facts.gpus_per_node, batch_size)
+    """Take counts from the options, else from the log: its name is a hint, from which no value is computed."""
+    gpus = options.gpus or run.metadata.gpus
+    batch_size = options.batch_size or batch_size_per_gpu(run.metadata, gpus)
+    reading = Reading(run, gpus, None, batch_size)
     estimator = options.estimator or natural_estimator(reading)
     figure, reason = None, None
     try:
@@ -183,15 +186,48 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     findings = findings_of_run(
         reading,
         figure,
-        declared_gpus=options.gpus or facts.gpus,
-        declared_batch_size=options.batch_size or facts.batch_size,
+        declared_gpus=options.gpus,
+        declared_batch_size=options.batch_size,
         runs_in_log=runs_in_log,
     )
+    precision = run.metadata.precision
+    hint = _hint(facts, gpus, batch_size, precision)
+    findings = (*findings, note("guessed_from_name", guess=hint)) if hint else findings
+    per_gpu = _value_of_one_gpu(reading)
+    if per_gpu is not None:
+        findings = (note("value_per_gpu", value=per_gpu, unit=run.unit), *findings)
     if reason:
         findings = (error("no_figure", reason=reason), *findings)
-    precision = run.metadata.precision or facts.precision
-    samples, stripped = len(run.samples), replace(run, samples=Samples())
-    return ParsedRun(log, stripped, samples, gpus, batch_size, precision, str(estimator), figure, reason, findings)
+    return ParsedRun(
+        log,
+        replace(run, samples=Samples()),
+        len(run.samples),
+        gpus,
+        batch_size,
+        precision,
+        str(estimator),
+        figure,
+        reason,
+        findings,
+        per_gpu,
+    )
+
+
+def _value_of_one_gpu(reading: Reading) -> float | None:
+    """Return the printed throughput of one GPU where the number of GPUs is unknown."""
+    if reading.run.scope != "per_gpu" or reading.total_gpus is not None:
+        return None
+    try:
+        return estimate(replace(reading, gpus=1), STEADY).value
+    except NotEstimable:
+        return None
+
+
+def _hint(facts: NameFacts, gpus: int | None, batch_size: int | None, precision: str | None) -> str:
+    """Return what the name of a log suggests beyond, or against, what is known; empty for nothing."""
+    known = {"gpus": gpus, "batch_size": batch_size, "precision": precision}
+    differs = {name: None for name, value in known.items() if value == getattr(facts, name)}
+    return replace(facts, nodes=None, **differs).described
 
 
 def _why_no_run(path: Path, format_id: str | None) -> str:

@@ -1,8 +1,9 @@
-"""Read GPUs, batch size, precision, framework, model and run number from the path of a log.
+"""Guess GPUs, batch size, precision, framework, model and run number from the path of a log; a person confirms them.
 
 Conventions of the public reports: PaddlePaddle/Perf (``PaddleClas_ResNet50_bs256_fp32_DP_N1C8_log``: N nodes, C GPUs
-over all nodes; ``tf_gpu8_amp_bs256.txt``; ``deeplabv3p_c8_fp32.log``; ``Deeplabv3_FP32_BS4-N8.log``: 8 GPUs) and DLPerf
-(``4n8g/r50_b128_fp32_1.log``: 4 nodes of 8 GPUs, 128 samples per GPU, run 1).
+over all nodes; ``tf_gpu8_amp_bs256.txt``; ``Deeplabv3_FP32_BS4-N8.log``: 8 GPUs) and DLPerf
+(``4n8g/r50_b128_fp32_1.log``: 4 nodes of 8 GPUs, 128 samples per GPU, run 1). A letter and a number alone mean too much
+else: C4 is a data set, C500 and B200 are accelerators.
 """
 
 from __future__ import annotations
@@ -29,12 +30,11 @@ _SCALE = re.compile(r"(?<![a-z0-9])(\d{1,5})n(\d{1,3})g(?![a-z0-9])", re.IGNOREC
 _NODES_CARDS = re.compile(r"(?<![a-z0-9])n(\d{1,5})c(\d{1,6})(?![a-z0-9])", re.IGNORECASE)
 _GPUS = (
     re.compile(r"(?<![a-z0-9])gpus?(\d{1,6})(?![a-z0-9])", re.IGNORECASE),
-    re.compile(r"(?<![a-z0-9])c(\d{1,6})(?![a-z0-9])", re.IGNORECASE),
     re.compile(r"bs\d+-n(\d{1,6})$", re.IGNORECASE),
 )
-_BATCH_SIZE = re.compile(r"(?<![a-z0-9])bs?(\d{1,7})(?![a-z0-9])", re.IGNORECASE)
+_BATCH_SIZE = re.compile(r"(?<![a-z0-9])bs(\d{1,7})(?![a-z0-9])", re.IGNORECASE)
 _PRECISION = re.compile(r"(?<![a-z0-9])(?:pure[-_])?(fp32|tf32|amp|bf16|fp16)(?![a-z0-9])", re.IGNORECASE)
-_DLPERF = re.compile(r"(?P<model>[^_]+)_b\d+_[a-z0-9]+_(?P<run>\d{1,6})", re.IGNORECASE)
+_DLPERF = re.compile(r"(?P<model>[^_]+)_b(?P<batch_size>\d{1,7})_[a-z0-9]+_(?P<run>\d{1,6})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,30 @@ class NameFacts:
     def gpus_per_node(self) -> int | None:
         return self.gpus // self.nodes if self.gpus and self.nodes and self.gpus % self.nodes == 0 else None
 
+    @property
+    def words(self) -> NameFacts:
+        """Model, framework and run number: what a name says without a number that may mean something else."""
+        return NameFacts(model=self.model, framework=self.framework, run=self.run)
+
+    @property
+    def described(self) -> str:
+        """The numbers and the precision, for people."""
+        counts = (("GPUs", self.gpus), ("nodes", self.nodes), ("batch size", self.batch_size))
+        words = [f"{name} {count}" for name, count in counts if count]
+        return ", ".join([*words, *([f"precision {self.precision}"] if self.precision else [])])
+
 
 def facts_of_name(path: str | PurePath) -> NameFacts:
     """Read the facts from a log's file name, else from the names of its folders."""
     parts = _parts(PurePath(path))
     nodes, gpus = _scale(parts)
     dlperf = _DLPERF.fullmatch(parts[0])
+    sized = [dlperf["batch_size"]] if dlperf else []
     return NameFacts(
         model=_named(parts, MODELS) or (dlperf["model"].lower() if dlperf else None),
         framework=_framework(parts),
         precision=_only(match[1].lower() for match in _PRECISION.finditer(parts[0])),
-        batch_size=_only(int(match[1]) for match in _BATCH_SIZE.finditer(parts[0])),
+        batch_size=_only(int(number) for number in (*_BATCH_SIZE.findall(parts[0]), *sized)),
         gpus=gpus,
         nodes=nodes,
         run=int(dlperf["run"]) if dlperf else None,

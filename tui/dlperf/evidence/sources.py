@@ -36,6 +36,8 @@ class SkippedFile:
     log: str
     """The path as the user gave it."""
     reason: str
+    can_be_confirmed: bool = False
+    """Its name suggests the facts that its content lacks."""
 
 
 def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[SkippedFile]]:
