@@ -61,8 +61,13 @@ class LogFormat(Dialect, Entry):
     """Regular expression found in a line of any log of this format."""
     dialects: tuple[Dialect, ...] = ()
     """How other releases write a record."""
+    totals: tuple[Dialect, ...] = ()
+    """The program's own totals: of an epoch where there is the group epoch, else of the run. They are compared with the
+    records. ``interval_seconds`` with ``steps_per_second`` of a run also number records that have no step."""
     unfinished: tuple[OtherRecords, ...] = ()
     """Records of a log that holds no other, such as the progress within a first epoch that did not end."""
+    means_of_last: int | None = Field(default=None, ge=2)
+    """The times of steps are means of so many last steps of the epoch, which records closer to each other share."""
     every_rank: bool = False
     """Every rank writes its records into the same log."""
     facts: dict[str, str] = Field(default_factory=dict)

@@ -31,7 +31,7 @@ RECORD_GROUPS = frozenset(
 first of each step counts. ``global_batch_size`` and ``tokens_per_step`` are declared for the run, too.
 """
 
-BY_TIME = ("rate", "time_window", "settled")
+BY_TIME = ("rate", "time_window", "settled", "steady_rate")
 """Estimators that divide samples by time: they need the group ``time``."""
 
 SECONDS = "seconds"

@@ -79,6 +79,8 @@ class ParsedRun:
             "estimator": self.estimator,
             "value": figure.value if figure else None,
             "value_per_gpu": self.value_per_gpu,
+            "steady": figure.steady if figure else None,
+            "goodput": figure.goodput if figure else None,
             "value_from_timestamps": figure.value_from_timestamps if figure else None,
             "metrics": [
                 {"id": name, "value": metric.values[-1], "unit": metric.unit, "direction": metric.direction}

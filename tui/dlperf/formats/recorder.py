@@ -163,6 +163,13 @@ class Recorder:
     def add_summary(self, summary: Summary) -> None:
         append_latest(self._current_run().summaries, summary)
 
+    def number_records(self, steps: float) -> None:
+        """Number the records of the current run, where they have no step, given the steps of all of them."""
+        samples = self.runs[-1].samples
+        count = len(samples)
+        if count and all(map(isnan, samples.step)) and steps >= count:
+            samples.step = array("d", (round(steps * (index + 1) / count) for index in range(count)))
+
     def describe_metric(self, name: str, unit: str, direction: Direction) -> None:
         """State unit and direction of a metric of this log's records."""
         self._described[name] = unit, direction

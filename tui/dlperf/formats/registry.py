@@ -15,12 +15,21 @@ from dlperf.catalog.log_format import Dialect, LogFormat, OtherRecords
 from dlperf.catalog.plugins import FORMATS, installed, load_plugin
 from dlperf.errors import RequestError
 from dlperf.formats import mllog, own, paddleclas
+from dlperf.formats.averages import OverlappingMeans, TotalRule
 from dlperf.formats.dllogger import parser as dllogger
 from dlperf.formats.lines import LineReader
 from dlperf.formats.numbers import Clock
 from dlperf.formats.parser import LogParser
 from dlperf.formats.recorder import Recorder
-from dlperf.formats.rules import HeldRecords, RecordRule, Rule, Rules, leading_text, metadata_rules, search_rule
+from dlperf.formats.rules import (
+    HeldRecords,
+    RecordRule,
+    Rule,
+    Rules,
+    leading_text,
+    metadata_rules,
+    search_rule,
+)
 from dlperf.formats.samples import FormatInfo
 
 
@@ -129,7 +138,9 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
     for name, metric in entry.metrics.items():
         recorder.describe_metric(name, metric.unit, metric.direction)
     held = HeldRecords(recorder) if entry.unfinished else None
-    events: list[Rule] = [_record_rule(recorder, dialect) for dialect in (entry, *entry.dialects)]
+    means = OverlappingMeans(entry.means_of_last) if entry.means_of_last else None
+    events: list[Rule] = [_record_rule(recorder, dialect, means=means) for dialect in (entry, *entry.dialects)]
+    events += [TotalRule(recorder, dialect.record, _contains(dialect).encode()) for dialect in entry.totals]
     held_events = [_record_rule(recorder, dialect, held) for dialect in entry.unfinished]
     if entry.end is not None:
         events.append(search_rule(entry.end, lambda match, number: recorder.complete()))
@@ -139,10 +150,12 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
     return Rules(events, declarations, held, held_events)
 
 
-def _record_rule(recorder: Recorder, dialect: Dialect, held: HeldRecords | None = None) -> Rule:
+def _record_rule(
+    recorder: Recorder, dialect: Dialect, held: HeldRecords | None = None, means: OverlappingMeans | None = None
+) -> Rule:
     clock = None if dialect.time_format is None else Clock(dialect.time_format)
-    differs = (dialect.window, held, dialect.unit) if isinstance(dialect, OtherRecords) else ()
-    return RecordRule(recorder, dialect.record, _contains(dialect).encode(), clock, *differs)
+    differs = (dialect.window, held, dialect.unit) if isinstance(dialect, OtherRecords) else (None, None, None)
+    return RecordRule(recorder, dialect.record, _contains(dialect).encode(), clock, *differs, means)
 
 
 def _contains(dialect: Dialect) -> str:

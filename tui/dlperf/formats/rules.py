@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from dlperf.catalog.linear import compile_linear, split
 from dlperf.catalog.patterns import RECORD_GROUPS, WORK
+from dlperf.formats.averages import OverlappingMeans
 from dlperf.formats.lines import RANK_LIMIT
 from dlperf.formats.numbers import ABSENT, Clock, floats
 from dlperf.formats.recorder import METRIC, Columns, Recorder
@@ -97,6 +98,7 @@ class RecordRule:
         window: Window | None = None,
         held: HeldRecords | None = None,
         unit: str | None = None,
+        means: OverlappingMeans | None = None,
     ) -> None:
         """Make a rule for one kind of record.
 
@@ -108,6 +110,7 @@ class RecordRule:
             window: what these records cover, where it differs from the format's.
             held: receives the records instead, where they only count in a log without others.
             unit: of these records, where it differs from the format's.
+            means: separates the times of steps, where they are means that overlap.
         """
         expression = compile_linear(pattern)
         self.contains = contains
@@ -118,6 +121,7 @@ class RecordRule:
         self._further = [name for name in self._names if name not in RECORD_GROUPS]
         self._clock = clock
         self._differs = unit, window
+        self._means = means
         self._ranks = _Ranks()
 
     def act(self, matches: Sequence[re.Match[bytes]], numbers: Sequence[int]) -> None:
@@ -152,6 +156,10 @@ class RecordRule:
         if "time" in texts and self._clock is not None:
             columns["time"] = self._clock.seconds(texts["time"])
         seconds = _seconds_per_step(texts, columns.get("step", ()))
+        waits = floats(texts["reader_seconds"]) if "reader_seconds" in texts else []
+        if self._means is not None and seconds is not None:
+            times = {"step": seconds, "reader": waits} if waits else {"step": seconds}
+            self._means.separate(times, columns["epoch"], columns["step"])
         work = next((floats(texts[name]) for name in WORK if name in texts), None)
         if work is not None and seconds is not None and "value" not in columns:
             columns["value"] = [size / second if second else nan for size, second in zip(work, seconds, strict=True)]
@@ -160,9 +168,8 @@ class RecordRule:
             seconds = [size / rate if rate else nan for size, rate in rates]
         if seconds is not None:
             columns["seconds_per_step"] = seconds
-        if seconds is not None and "reader_seconds" in texts:
-            waits = zip(floats(texts["reader_seconds"]), seconds, strict=True)
-            shares = [wait / second if second else nan for wait, second in waits]
+        if seconds is not None and waits:
+            shares = [wait / second if second else nan for wait, second in zip(waits, seconds, strict=True)]
             columns["reader_share"] = [1.0 if share > 1.0 else share for share in shares]
         return columns
 

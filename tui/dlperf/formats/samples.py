@@ -13,6 +13,8 @@ Window = Literal["step", "interval", "cumulative", "epoch", "run"]
 
 COLUMNS = ("value", "seconds_per_step", "step", "epoch", "time", "loss", "reader_share", "samples")
 """Columns of ``Samples`` that a format can fill."""
+STEPS_PER_SECOND = "steps/s"
+"""Unit of a total that states time alone: the rate needs the work of a step."""
 SUMMARY_LIMIT = 10_000
 """Throughputs of epochs, and of the whole run, that are kept of a run."""
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlperf.evidence.columns import finite, is_median_at_most
-from dlperf.formats.samples import Run
+from dlperf.formats.samples import STEPS_PER_SECOND, Run
 from dlperf.measured.findings.drift import Trend, trend
 from dlperf.measured.findings.mixed import alternations
-from dlperf.measured.throughput.figure import MOST_PAUSED, Figure
+from dlperf.measured.throughput.figure import GOODPUT, MOST_PAUSED, MOST_SHORT_PAUSES, SAME, TOTALS, Figure
 from dlperf.measured.throughput.pauses import TimedGaps, slow_among, timed_gaps
 from dlperf.measured.throughput.reading import NotEstimable, Reading
-from dlperf.messages import message
+from dlperf.measured.throughput.steady import reader_share
+from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, distinct, error, note, warning
 
 MINIMUM_SAMPLES = 10
@@ -32,6 +33,10 @@ MINIMUM_ALTERNATIONS = 2
 """A program that resumes from a checkpoint goes back, but passes all steps again; a lost line looks like one jump."""
 READER_LIMIT = 0.10
 """Share of a step spent waiting for data above which the reader is measured, not the framework."""
+LONG_GAP = 1800.0
+"""Seconds between two records that are more than an evaluation or a checkpoint."""
+CALENDAR = 1e8
+"""Seconds beyond which a time is a date and no count since a start."""
 FLOP_LIMIT = 1.0
 """No training exceeds the dense peak."""
 
@@ -157,9 +162,9 @@ def _drift(context: _Context) -> Finding | None:
 
 def _end_stall(context: _Context) -> Finding | None:
     speeds = context.speeds
-    if len(speeds) < 3 or min(speeds) < speeds[-1] or not _is_slow(speeds[-1], speeds):
+    if len(speeds) < 3 or not 0 < min(speeds) >= speeds[-1] or not _is_slow(speeds[-1], speeds):
         return None
-    without, mean = statistics.fmean(speeds[:-1]), statistics.fmean(speeds)
+    without, mean = statistics.harmonic_mean(speeds[:-1]), statistics.harmonic_mean(speeds)
     return warning("end_stall", last=speeds[-1], without=without, mean=mean)
 
 
@@ -174,7 +179,7 @@ def _printed_rate(context: _Context) -> Finding | None:
     difference = figure.value_printed / figure.value_from_timestamps - 1
     if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(context):
         return None
-    if context.reading.paused_share > MOST_PAUSED:
+    if abs(difference) <= MOST_SHORT_PAUSES and context.reading.paused_share > MOST_PAUSED:
         return None
     return warning(
         "printed_rate",
@@ -224,8 +229,7 @@ def _gpu_count(context: _Context) -> Finding | None:
 
 
 def _reader_bound(context: _Context) -> Finding | None:
-    shares = finite(context.run.samples.reader_share[context.measured])
-    share = statistics.fmean(shares) if shares else 0.0
+    share = reader_share(context.reading, context.measured)
     return warning("reader_bound", share=share) if share > READER_LIMIT else None
 
 
@@ -241,9 +245,54 @@ def _missing_end(context: _Context) -> Finding | None:
 
 def _pauses(context: _Context) -> Finding | None:
     slow: Sequence[int] = context.slow_records if context.run.window != "cumulative" else ()
-    if context.run.window == "cumulative" or (not slow and context.smooths):
+    if context.figure is not None and context.figure.leaves_out_pauses and not slow:
+        slow = timed_gaps(context.reading, slice(context.measured.start, len(context.run.samples))).pauses
+    elif context.run.window == "cumulative" or (not slow and context.smooths):
         slow = context.timed_gaps.pauses
-    return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]]) if slow else None
+    return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]], of=_said(context)) if slow else None
+
+
+def _said(context: _Context) -> Message | str:
+    """Say whether the value holds the pauses, and what it is otherwise."""
+    figure = context.figure
+    if figure is None or figure.goodput is None or figure.steady is None:
+        return ""
+    if figure.leaves_out_pauses:
+        return message("pauses_left_out", goodput=figure.goodput, unit=figure.unit)
+    return message("pauses_kept", steady=figure.steady, unit=figure.unit)
+
+
+def _own_total(context: _Context) -> Finding | None:
+    """Compare the records with the time that the program itself states for its epochs or the whole run."""
+    figure = context.figure
+    if figure is None or STEPS_PER_SECOND not in (
+        total.unit for total in (*context.run.epochs[-1:], *context.run.summaries[-1:])
+    ):
+        return None
+    own, records = (figure.estimates.get(rule) or figure.value for rule in (TOTALS, GOODPUT))
+    difference = records / own - 1
+    return (
+        note("own_total", own=own, records=records, unit=figure.unit, difference=difference)
+        if abs(difference) > SAME
+        else None
+    )
+
+
+def _clock_back(context: _Context) -> Finding | None:
+    """Find a clock that was set back; a program's own timer may begin anew."""
+    found = [index for index in context.reading.clock_backs if context.run.samples.time[index] > CALENDAR]
+    return note("clock_back", line=context.run.samples.line[found[0]]) if found else None
+
+
+def _long_gap(context: _Context) -> Finding | None:
+    """Find a gap between records that is longer than any pause of one launch."""
+    times, lines = context.run.samples.time, context.run.samples.line
+    gaps = timed_gaps(context.reading, slice(0, len(times))) if len(times) > 2 else None
+    longest = max(gaps.pauses, key=lambda index: times[index] - times[index - 1], default=0) if gaps else 0
+    seconds = times[longest] - times[longest - 1] if longest else 0.0
+    if seconds < LONG_GAP:
+        return None
+    return warning("long_gap", seconds=seconds, first=lines[longest - 1], last=lines[longest])
 
 
 def _interleaved_ranks(context: _Context) -> Finding | None:
@@ -266,6 +315,9 @@ _CHECKS: tuple[Callable[[_Context], Finding | None], ...] = (
     _drift,
     _end_stall,
     _pauses,
+    _own_total,
+    _clock_back,
+    _long_gap,
     _reader_bound,
     _too_few_samples,
     _gpu_count,

@@ -11,20 +11,26 @@ import statistics
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from itertools import chain
+from functools import cache
 from math import isfinite
-from operator import gt, mul
 
 from dlperf.catalog import plugins
 from dlperf.catalog.patterns import BY_TIME
 from dlperf.catalog.plugins import installed, load_plugin
 from dlperf.catalog.units import counts_samples
 from dlperf.errors import RequestError
-from dlperf.evidence.columns import MOST, entries_at, total
-from dlperf.measured.throughput.pauses import slow_among, smoothed_over_pauses
+from dlperf.evidence.columns import MOST, entries_at
+from dlperf.formats.samples import STEPS_PER_SECOND
 from dlperf.measured.throughput.reading import Estimate, NotEstimable, Reading
-from dlperf.measured.throughput.windows import between, estimate_from, estimate_from_summaries, first_at, need
+from dlperf.measured.throughput.steady import speed_by_clock, speed_of_records
+from dlperf.measured.throughput.windows import (
+    between,
+    estimate_from,
+    estimate_from_summaries,
+    first_at,
+    need,
+    start_after,
+)
 from dlperf.messages import Value, message
 
 Rule = Callable[..., Estimate]
@@ -201,13 +207,10 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
     The window begins at the first record with ``skip`` steps done and ends at the first with ``take`` more,
     so a log that prints every tenth step is measured from one printed step to another.
     """
-    timed = reading.timed
-    need(bool(timed), "no_timestamps")
-    need(any(map(isfinite, reading.steps_done)), "no_steps")
-    start = first_at(timed, reading, skip, "few_before_step", step=skip)
-    need(not skip or start < timed[-1], "few_after", steps=skip)
+    timed, start = reading.timed, start_after(reading, skip)
     if take is None:
         return between(reading, start, timed[-1])
+    need(any(map(isfinite, reading.steps_done)), "no_steps")
     goal = reading.steps_done[start] - reading.steps_before + take
     return between(reading, start, first_at(timed, reading, goal, "few_steps", wanted=take, steps=skip))
 
@@ -219,11 +222,7 @@ def settled(reading: Reading, skip: int = 0, cap: int = 20) -> Estimate:
     The warm-up ends after ``skip`` steps at the first whole second from which the rate of 5 s is within 1 % of that of
     the 5 s after them, ``cap`` seconds after its first record at the latest.
     """
-    timed = reading.timed
-    need(bool(timed), "no_timestamps")
-    need(any(map(isfinite, reading.steps_done)), "no_steps")
-    start = first_at(timed, reading, skip, "few_before_step", step=skip)
-    need(not skip or start < timed[-1], "few_after", steps=skip)
+    timed, start = reading.timed, start_after(reading, skip)
     times = entries_at(reading.run.samples.time, timed)
     begin = reading.run.samples.time[start]
     for second in range(min(cap, MOST_WARM_UP) + 1):
@@ -271,35 +270,27 @@ def batch_over_time(reading: Reading, skip: int = 0) -> Estimate:
 
 @estimator
 def steady(reading: Reading, skip: int = 0) -> Estimate:
-    """Divide the work of the records by their time, without the first ``skip`` steps and without pauses.
+    """Divide the work of the records by their time, as printed, without the first ``skip`` steps and without pauses.
 
-    A record that contains one of these steps is dropped, but never more than half of all. Printed rates of equal work
-    give their harmonic mean. A pause is a record of less than half the usual speed, where such records are rare.
+    A record weighs as much as the steps that it covers. A pause is a record of less than half the usual speed, where
+    such records are rare.
     """
-    rest = reading.usable[min(_records_within(reading, skip), len(reading.usable) // 2) :]
-    slow = smoothed_over_pauses(reading, rest).union(slow_among(reading, rest))
-    speeds = entries_at(reading.values, rest)
-    used = rest  # a range is read faster
-    if slow or min(speeds, default=0.0) <= 0:
-        used = [index for index, speed in zip(rest, speeds, strict=True) if speed > 0 and index not in slow]
-    need(bool(used), "none_after", records=len(reading.usable) - len(rest))
-    seconds = entries_at(reading.run.samples.seconds_per_step, used)
-    speeds = entries_at(reading.values, used)
-    times = [time if time > 0 else 1 / speed for time, speed in zip(seconds, speeds, strict=True)]
-    return estimate_from(reading, used, total(map(mul, speeds, times)) / total(times))
+    return speed_of_records(reading, skip, with_pauses=False)
 
 
-def _records_within(reading: Reading, steps: int) -> int:
-    """Count the records that contain one of the first steps; a tenth if steps have no numbers, one of epochs."""
-    if reading.run.window in ("epoch", "run"):
-        return int(reading.run.window == "epoch" and steps > 0)
-    ends = entries_at(reading.steps_done, reading.usable)
-    if not any(map(isfinite, ends)):
-        return len(ends) // 10 if steps else 0
-    before = reading.steps_before
-    if reading.run.window == "step":
-        return sum(map(partial(gt, before + steps + 1.0), ends))
-    return sum(map(partial(gt, before + steps), chain((before,), ends[:-1])))
+@estimator
+def goodput(reading: Reading, skip: int = 0) -> Estimate:
+    """Divide the work of the records by their time, as printed, without the first ``skip`` steps, with all pauses."""
+    return speed_of_records(reading, skip, with_pauses=True)
+
+
+@estimator
+def steady_rate(reading: Reading, skip: int = 0) -> Estimate:
+    """Divide the samples after the first ``skip`` steps by the time between timestamps, without pauses.
+
+    A pause is the time between two records at less than half the usual speed, where such times are rare.
+    """
+    return speed_by_clock(reading, skip, with_pauses=False)
 
 
 @estimator
@@ -307,7 +298,8 @@ def summary(reading: Reading) -> Estimate:
     """Return the value that the program printed at its end."""
     need(bool(reading.run.summaries), "no_summary")
     last = reading.run.summaries[-1]
-    return estimate_from_summaries(reading, [last], 0, last.value * reading.factor)
+    work = reading.step_size if last.unit == STEPS_PER_SECOND else reading.factor
+    return estimate_from_summaries(reading, [last], 0, last.value * work)
 
 
 @estimator
@@ -329,7 +321,8 @@ def hmean_epochs(reading: Reading, w: int) -> Estimate:
     used = epochs[w:]
     need(bool(used), "few_epochs", count=len(epochs), skipped=w)
     harmonic_mean = statistics.harmonic_mean([epoch.value for epoch in used])
-    return estimate_from_summaries(reading, used, len(epochs) - len(used), harmonic_mean * reading.factor)
+    work = reading.step_size if used[0].unit == STEPS_PER_SECOND else reading.factor
+    return estimate_from_summaries(reading, used, len(epochs) - len(used), harmonic_mean * work)
 
 
 def _mean_of(reading: Reading, used: slice, shortage: str, /, **values: Value) -> Estimate:

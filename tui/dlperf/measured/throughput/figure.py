@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from math import isfinite
+from math import inf, isfinite, nan
 
-from dlperf.evidence.columns import finite, positive, total
+from dlperf.formats.samples import STEPS_PER_SECOND
 from dlperf.measured.throughput.estimators import Estimator, estimate, parse_estimator
 from dlperf.measured.throughput.reading import Estimate, FactMissing, NotEstimable, Reading
+from dlperf.measured.throughput.steady import pauses_between, printed_speed
 from dlperf.measured.throughput.windows import between
 
 WARM_UP_STEPS = 20
 """DLPerf and FleetX drop the first 20 steps."""
+RATE = f"rate(skip={WARM_UP_STEPS})"
+STEADY_RATE = f"steady_rate(skip={WARM_UP_STEPS})"
 STEADY = f"steady(skip={WARM_UP_STEPS})"
-NATURAL = (f"rate(skip={WARM_UP_STEPS})", STEADY, "hmean_epochs(1)", "summary()")
+GOODPUT = f"goodput(skip={WARM_UP_STEPS})"
+TOTALS = "hmean_epochs(1)"
+NATURAL = (RATE, STEADY, STEADY_RATE, TOTALS, "summary()")
 MOST_PAUSED = 0.01
 """Share of the time in pauses up to which samples over time are preferred."""
+SAME = 0.01
+"""Values of one run that differ by less agree."""
+MOST_SHORT_PAUSES = 0.1
+"""Share of the time that pauses too short to be found may take; a printed rate that differs by more is wrong."""
 IMPLAUSIBLE_FACTOR = 1.5
 """Printed values and timestamps disagree this much only where the samples per step are wrong."""
 CONTRADICTION = 10.0
@@ -34,6 +43,8 @@ OTHER_ESTIMATORS = (
     "summary()",
     "hmean_epochs(1)",
     "steady(skip=20)",
+    "steady_rate(skip=20)",
+    "goodput(skip=20)",
 )
 """Shown with each value, because rules differ visibly on the same samples: each kind of rule, as a published report or
 its reproduction used it."""
@@ -50,6 +61,10 @@ class Figure:
     """Throughput of the same records by their timestamps; None without timestamps or batch size."""
     value_printed: float | None = None
     """Throughput of all records between the first and the last by the values that they print; None without any."""
+    goodput: float | None = None
+    """Throughput after the first steps with all pauses: evaluations, checkpoints, stalls."""
+    steady: float | None = None
+    """Throughput after the first steps without pauses."""
     estimates: dict[str, float] = field(default_factory=dict)
     """Values by canonical text of the other estimators that the log supports."""
 
@@ -60,6 +75,14 @@ class Figure:
     @property
     def unit(self) -> str:
         return self.estimate.unit
+
+    @property
+    def leaves_out_pauses(self) -> bool:
+        return _leaves_out_pauses(self.estimator)
+
+
+def _leaves_out_pauses(rule: str) -> bool:
+    return rule.startswith(("steady(", "steady_rate("))
 
 
 def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
@@ -74,8 +97,10 @@ def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
     return Figure(
         str(rule),
         result,
-        value_from_timestamps=result.value if rule.from_timestamps else _by_timestamps(reading, result),
-        value_printed=_value_printed(reading, result, rule.from_timestamps),
+        value_from_timestamps=result.value if rule.from_timestamps else _by_timestamps(reading, result, str(rule)),
+        value_printed=_value_printed(reading, result, rule),
+        goodput=_first_of(reading, RATE, GOODPUT),
+        steady=_first_of(reading, *_steady_rules(reading)),
         estimates=_other_estimates(reading, str(rule)),
     )
 
@@ -91,10 +116,21 @@ def natural_estimator(reading: Reading) -> Estimator:
     so that its reason names the fact.
     """
     rules = [parse_estimator(choice) for choice in NATURAL]
+    if reading.run.epochs and reading.run.epochs[-1].unit == STEPS_PER_SECOND and _contradicts_totals(reading):
+        return parse_estimator(TOTALS)
     fitting = (rule for rule in rules if _is_plausible(reading, rule))
     lacking = (rule for rule in rules if _lacks_a_fact(reading, rule))
     has_only_epochs = reading.run.epochs and not len(reading.run.samples)
-    return next(chain(fitting, lacking), rules[2] if has_only_epochs else rules[0])
+    return next(chain(fitting, lacking), parse_estimator(TOTALS) if has_only_epochs else rules[0])
+
+
+def _contradicts_totals(reading: Reading) -> bool:
+    """Return whether the records differ from the time that the program states for its epochs, after the first."""
+    try:
+        total, records = estimate(reading, TOTALS).value, estimate(reading, STEADY).value
+    except NotEstimable:
+        return False
+    return abs(records / total - 1) > SAME
 
 
 def _is_plausible(reading: Reading, rule: Estimator) -> bool:
@@ -108,11 +144,23 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
         return True
     if reading.run.window == "cumulative" and not any(map(isfinite, reading.run.samples.value)):
         return True
-    if rule.from_timestamps and reading.run.window != "cumulative" and reading.paused_share > MOST_PAUSED:
+    if str(rule) == RATE and reading.paused_share > MOST_PAUSED:
         return False
+    if str(rule) == STEADY:
+        return not _contradicts_clock(reading, value)
     low, high = sorted((value, printed))
     is_proven = rule.from_timestamps and reading.records_state_work
     return high < IMPLAUSIBLE_FACTOR * low or (is_proven and 0 < CONTRADICTION * low < high)
+
+
+def _contradicts_clock(reading: Reading, printed: float) -> bool:
+    """Return whether a printed rate is too high for the timestamps, which hold short pauses, too."""
+    try:
+        timed = estimate(reading, STEADY_RATE).value
+    except NotEstimable:
+        return False
+    most = SAME if reading.run.window == "cumulative" else MOST_SHORT_PAUSES
+    return most < abs(printed / timed - 1) < IMPLAUSIBLE_FACTOR - 1
 
 
 def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:
@@ -123,29 +171,50 @@ def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:
     return False
 
 
-def _by_timestamps(reading: Reading, result: Estimate) -> float | None:
+def _first_of(reading: Reading, *rules: str) -> float | None:
+    """Return the value of the first rule that the run supports."""
+    for rule in rules:
+        try:
+            return estimate(reading, rule).value
+        except NotEstimable:
+            continue
+    return None
+
+
+def _steady_rules(reading: Reading) -> tuple[str, ...]:
+    """Return the rules without pauses, the one to believe first."""
+    rules = (STEADY, STEADY_RATE) if reading.paused_share > MOST_PAUSED else (STEADY_RATE, STEADY)
+    return tuple(rule for rule in rules if _is_plausible(reading, parse_estimator(rule)))
+
+
+def _by_timestamps(reading: Reading, result: Estimate, rule: str) -> float | None:
     """Return throughput over the windows of the records used, without the first if its start is unknown."""
     if result.first is None or result.last is None:
         return None
     begins = result.first == 0 or result.first in reading.epoch_starts
+    start = result.first - (not begins)
     try:
-        return between(reading, result.first - (not begins), result.last).value
+        pauses = pauses_between(reading, start, result.last) if _leaves_out_pauses(rule) else ()
+        return between(reading, start, result.last, pauses).value
     except NotEstimable:
         return None
 
 
-def _value_printed(reading: Reading, result: Estimate, from_timestamps: bool) -> float | None:
-    """Return the work of the window over its time by the printed values, with the pauses that an estimator drops."""
+def _value_printed(reading: Reading, result: Estimate, rule: Estimator) -> float | None:
+    """Return the work of the window over its time by the printed values, with the pauses that an estimator keeps."""
     if result.first is None or result.last is None:
-        return None if from_timestamps else result.value
-    window = slice(result.first + from_timestamps, result.last + 1)
-    if not from_timestamps and result.samples == window.stop - window.start:
+        return None if rule.from_timestamps else result.value
+    window = range(result.first + rule.from_timestamps, result.last + 1)
+    if not rule.from_timestamps and (_leaves_out_pauses(str(rule)) or result.samples == len(window)):
         return result.value
     try:
-        speeds = positive(finite(reading.values[window]))
+        pauses = frozenset(pauses_between(reading, result.first, result.last) if rule.name == "steady_rate" else ())
+        values = reading.values
+        used = [index for index in window if 0 < values[index] < inf and index not in pauses]
     except NotEstimable:
         return None
-    return len(speeds) / total(1 / speed for speed in speeds) if speeds else None
+    value = printed_speed(reading, used) if used else nan
+    return value if 0 < value < inf else None
 
 
 def _other_estimates(reading: Reading, chosen: str) -> dict[str, float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, compress, takewhile
 from math import isfinite
-from operator import gt, lt, sub, truediv
+from operator import lt, sub, truediv
 from typing import TYPE_CHECKING
 
 from dlperf.evidence.columns import entries_at, is_median_at_least, is_median_at_most
@@ -17,13 +17,15 @@ from dlperf.evidence.columns import entries_at, is_median_at_least, is_median_at
 if TYPE_CHECKING:
     from dlperf.measured.throughput.reading import Reading
 
-PAUSE = 3.0
+PAUSE = 2.0
+"""Times the usual time from which on a record, or the time before it, is a pause."""
 MOST_PAUSES = 0.2
 """Share of the records beyond which slow ones are no pauses, but how the program runs."""
 SMOOTHED = 0.9
 """Part of the usual speed below which a printed mean is lowered by a pause, and not by noise."""
 RARE = 0.05
-"""Most records of less than half the usual speed that are pauses."""
+"""Most records of less than half the usual speed that are pauses, where a record is one step: slow steps that come back
+every few steps, such as those of a data loader, are how the program runs."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class TimedGaps:
 def timed_gaps(reading: Reading, window: slice) -> TimedGaps:
     """Return the speeds between the records of a window that are known, without those across epochs."""
     times, done = reading.run.samples.time, reading.steps_done
-    indices, speeds = array("q"), array("d")
+    indices, speeds, gaps = array("q"), array("d"), array("d")
     for first, last in reading.segments(window.start, window.stop - 1):
         seconds = map(sub, times[first + 1 : last + 1], times[first:last])
         steps = map(sub, done[first + 1 : last + 1], done[first:last])
@@ -56,16 +58,20 @@ def timed_gaps(reading: Reading, window: slice) -> TimedGaps:
             if time > 0 and count > 0:
                 indices.append(index)
                 speeds.append(count / time)
-    slow = compress(indices, map(partial(gt, statistics.median(speeds) / 2), speeds)) if speeds else ()
-    pauses = list(slow)
+                gaps.append(time)
+    usual, limit = statistics.median(speeds) if speeds else 0.0, 2 * reading.clock_resolution
+    pauses = [
+        index
+        for index, speed, gap in zip(indices, speeds, gaps, strict=True)
+        if PAUSE * speed < usual and gap * (1 - PAUSE * speed / usual) > limit
+    ]
     return TimedGaps(indices, speeds, pauses if len(pauses) <= MOST_PAUSES * len(speeds) else [])
 
 
 def share_of_pauses(reading: Reading) -> float:
     """Share of the time between records that fell into pauses: evaluations, checkpoints.
 
-    A pause makes a record take ``PAUSE`` times as long as usual and is rare. The last record is no pause: a stall
-    at the end is something else.
+    A pause makes a record take ``PAUSE`` times as long as usual and is rare.
     """
     seconds, steps = _between_records(reading)
     if len(seconds) < 3:
@@ -74,7 +80,7 @@ def share_of_pauses(reading: Reading) -> float:
     if is_median_at_least(max(paces) / PAUSE, paces):  # of most runs
         return 0.0
     usual, limit = statistics.median(paces), 2 * reading.clock_resolution
-    slow = compress(range(len(paces) - 1), map(partial(lt, PAUSE * usual), paces))
+    slow = compress(range(len(paces)), map(partial(lt, PAUSE * usual), paces))
     lost = [
         seconds[index] - usual * steps[index] for index in slow if seconds[index] > PAUSE * usual * steps[index] + limit
     ]
@@ -112,10 +118,11 @@ def smoothed_over_pauses(reading: Reading, indices: Sequence[int]) -> frozenset[
 
 
 def slow_among(reading: Reading, indices: Sequence[int]) -> list[int]:
-    """Return the records of less than half the median speed, where they are rare; the last is none of them."""
+    """Return the records of less than half the median speed, where they are rare."""
     speeds = entries_at(reading.values, indices)
     if not indices or is_median_at_most(2 * min(speeds), speeds):  # of most runs
         return []
     limit = statistics.median(speeds) / 2
-    slow = [index for index, speed in zip(indices, speeds, strict=True) if speed < limit and index != indices[-1]]
-    return slow if len(slow) <= max(RARE * len(indices), 1) else []
+    slow = [index for index, speed in zip(indices, speeds, strict=True) if speed < limit]
+    rare = RARE if reading.run.window == "step" else MOST_PAUSES
+    return slow if len(slow) <= max(rare * len(indices), 1) else []

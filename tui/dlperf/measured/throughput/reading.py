@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, pairwise, repeat
+from itertools import chain, islice, pairwise, repeat
 from math import isfinite, nan
 from operator import add, mul, sub
 
@@ -21,6 +21,11 @@ VARYING_UNITS = ("tokens/s", "words/s", "items/s")
 """Units whose count per step differs from step to step, so that a batch size does not give it."""
 UNEQUAL_BATCHES = 0.1
 """Batch sizes computed from printed rates and times differ by less if only digits are rounded."""
+
+CLOCK_JITTER = 1.0
+"""Seconds by which the timestamps of processes that share a log may go back."""
+MOST_CLOCK_BACKS = 0.02
+"""Share of the records beyond which a log has several clocks."""
 
 
 class NotEstimable(DlperfError):
@@ -154,7 +159,8 @@ class Reading:
         samples = self.run.samples
         if self._prints_speed:
             return self.values
-        return array("d", _rates(self._processed, samples.time, frozenset(self.epoch_starts)))
+        breaks = frozenset((*self.epoch_starts, *self.clock_backs))
+        return array("d", _rates(self._processed, samples.time, breaks))
 
     @property
     def _processed(self) -> Iterator[float]:
@@ -230,9 +236,25 @@ class Reading:
         steps, begins = self.run.samples.step, frozenset(self.epoch_starts)
         return sum(steps[index] == steps[index - 1] for index in self.spacings.back if index not in begins)
 
-    def segments(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Split records ``start`` … ``end`` where the step counter goes back: first and last index of each part."""
-        cuts = (index for index in self.epoch_starts if start < index <= end)
+    @cached_property
+    def clock_backs(self) -> Sequence[int]:
+        """Indices of the records before which the clock was set back, where it was not several clocks."""
+        times = self.run.samples.time
+        gaps = array("d", map(sub, islice(times, 1, None), times))
+        if not gaps or min(gaps) >= -CLOCK_JITTER:
+            return ()
+        found = [index for index, gap in enumerate(gaps, 1) if gap < -CLOCK_JITTER]
+        found = [index for index in found if index not in frozenset(self.epoch_starts)]
+        return found if len(found) <= max(MOST_CLOCK_BACKS * len(gaps), 1) else ()
+
+    def segments(self, start: int, end: int, without: Sequence[int] = ()) -> Iterator[tuple[int, int]]:
+        """Split records ``start`` … ``end`` where steps or clock go back: first and last index of each part.
+
+        Args:
+            without: indices of records before which they are split, too.
+        """
+        breaks = sorted({*self.epoch_starts, *self.clock_backs, *without})
+        cuts = (index for index in breaks if start < index <= end)
         return ((first, following - 1) for first, following in pairwise(chain((start,), cuts, (end + 1,))))
 
     def work(self, first: int, last: int) -> float:

@@ -13,23 +13,43 @@ from dlperf.measured.throughput.reading import Estimate, NotEstimable, Reading
 from dlperf.messages import Value, message
 
 
-def between(reading: Reading, start: int, end: int) -> Estimate:
+def between(reading: Reading, start: int, end: int, without: Sequence[int] = ()) -> Estimate:
     """Divide the samples after record ``start`` up to record ``end`` by the time between the two.
 
-    Where the step counter goes back (a new epoch), neither the samples nor the time in between count.
+    Where the step counter or the clock goes back (a new epoch), neither the samples nor the time in between count.
+
+    Args:
+        without: indices of records before which neither counts either.
 
     Raises:
         NotEstimable: no timestamps, no time between them, or samples per step unknown.
     """
     need(counts_samples(reading.run.unit), "no_sample_rate", unit=reading.run.unit)
     times = reading.run.samples.time
-    seconds = total(times[last] - times[first] for first, last in reading.segments(start, end))
+    segments = list(reading.segments(start, end, without))
+    seconds = total(times[last] - times[first] for first, last in segments)
     need(isfinite(seconds), "some_timestamps")
     need(seconds > 0, "few_time")
-    work = total(reading.work(first, last) for first, last in reading.segments(start, end))
+    work = total(reading.work(first, last) for first, last in segments)
     need(0 < work / seconds < inf, "few_work")
     result = estimate_from(reading, range(start, end + 1), work / seconds)
-    return replace(result, samples=end - start, dropped=result.dropped + 1)
+    return replace(result, samples=end - start - len(without), dropped=result.dropped + 1 + len(without))
+
+
+def start_after(reading: Reading, skip: int) -> int:
+    """Return the first record with a timestamp after ``skip`` steps, or after a tenth where steps have no numbers.
+
+    Raises:
+        NotEstimable: no timestamps, no step numbers and no count of samples, or no record after those steps.
+    """
+    timed = reading.timed
+    need(bool(timed), "no_timestamps")
+    if not any(map(isfinite, reading.steps_done)):
+        need(reading.records_state_work, "no_steps")
+        return timed[len(timed) // 10 if skip else 0]
+    start = first_at(timed, reading, skip, "few_before_step", step=skip)
+    need(not skip or start < timed[-1], "few_after", steps=skip)
+    return start
 
 
 def first_at(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: Value) -> int:

@@ -33,6 +33,10 @@ DEFINITIONS = {
         "Work of the records over their time: without the records that contain one of the first skip steps, and "
         "without pauses."
     ),
+    "steady_rate": N_(
+        "Samples between timestamps over the time between them: without the first skip steps, and without pauses."
+    ),
+    "goodput": N_("Work of the records over their time, without the first skip steps, with all pauses."),
     "summary": N_("The final value that the program reports."),
     "printed": N_("The last value that the program prints."),
     "hmean_epochs": N_("Harmonic mean of the epochs' values, without the first w epochs."),
