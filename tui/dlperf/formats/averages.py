@@ -67,3 +67,29 @@ class OverlappingMeans:
                     column[index] = (whole - before) / (done - self._steps)
                 self._sums[name] = whole
             self._steps = done
+
+
+class EpochBars:
+    """Keeps one state of each epoch's progress bar: the first full one, else the last, of a bar that was cut."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._epoch, self._step, self._steps = (names.index(name) for name in ("epoch", "step", "epoch_steps"))
+        self._cut: tuple[Sequence[bytes], int] | None = None
+        self._full = b""
+
+    def last_of_each_epoch(
+        self, rows: Sequence[Sequence[bytes]], numbers: Sequence[int]
+    ) -> tuple[list[Sequence[bytes]], list[int]]:
+        """Return the states, and their lines, after which no better one of their epoch follows."""
+        kept: list[tuple[Sequence[bytes], int]] = []
+        for row, number in zip(rows, numbers, strict=True):
+            epoch = row[self._epoch]
+            if self._cut is not None and self._cut[0][self._epoch] != epoch:
+                kept.append(self._cut)
+                self._cut = None
+            if row[self._step] == row[self._steps]:
+                kept.append((row, number))
+                self._cut, self._full = None, epoch
+            elif self._full != epoch:
+                self._cut = row, number
+        return [row for row, _ in kept], [number for _, number in kept]

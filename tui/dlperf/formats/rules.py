@@ -10,8 +10,8 @@ from math import inf, isnan, nan
 from typing import Any, Protocol
 
 from dlperf.catalog.linear import compile_linear, split
-from dlperf.catalog.patterns import RECORD_GROUPS, WORK
-from dlperf.formats.averages import OverlappingMeans
+from dlperf.catalog.patterns import ELAPSED, RECORD_GROUPS, WORK
+from dlperf.formats.averages import EpochBars, OverlappingMeans
 from dlperf.formats.lines import RANK_LIMIT
 from dlperf.formats.numbers import ABSENT, Clock, floats
 from dlperf.formats.recorder import METRIC, Columns, Recorder
@@ -122,10 +122,15 @@ class RecordRule:
         self._clock = clock
         self._differs = unit, window
         self._means = means
+        self._bars = EpochBars(self._names) if "epoch_steps" in self._names else None
         self._ranks = _Ranks()
 
     def act(self, matches: Sequence[re.Match[bytes]], numbers: Sequence[int]) -> None:
         rows = [match.groups(ABSENT) for match in matches]
+        if self._bars is not None:
+            rows, numbers = self._bars.last_of_each_epoch(rows, numbers)
+        if not rows:
+            return
         texts = dict(zip(self._names, zip(*rows, strict=True), strict=True))
         if "rank" in texts:
             kept = self._ranks.first_of_each_step(texts["rank"], floats(texts["step"]))
@@ -156,6 +161,8 @@ class RecordRule:
         if "time" in texts and self._clock is not None:
             columns["time"] = self._clock.seconds(texts["time"])
         seconds = _seconds_per_step(texts, columns.get("step", ()))
+        if seconds is not None and "elapsed" in texts:
+            seconds = _by_finer_digits(texts, seconds, columns["step"])
         waits = floats(texts["reader_seconds"]) if "reader_seconds" in texts else []
         if self._means is not None and seconds is not None:
             times = {"step": seconds, "reader": waits} if waits else {"step": seconds}
@@ -221,6 +228,21 @@ def _seconds_per_step(texts: Texts, steps: Sequence[float]) -> list[float] | Non
         intervals = floats(texts["interval_seconds"])
         return [interval / count if count > 0 else nan for interval, count in zip(intervals, counts, strict=True)]
     return None
+
+
+def _by_finer_digits(texts: Texts, seconds: Sequence[float], steps: Sequence[float]) -> list[float]:
+    """Take the time of a step from that of an epoch where it has more digits than the rate and agrees with it."""
+    rates = next(texts[name] for name in ("seconds_per_step", "steps_per_second") if name in texts)
+    times = Clock(ELAPSED).seconds(texts["elapsed"])
+    chosen = []
+    for rate, second, text, time, count in zip(rates, seconds, texts["elapsed"], times, steps, strict=True):
+        unit_of_last_digit, value = 10.0 ** -len(rate.partition(b".")[2]), floats([rate])[0]
+        resolution = 0.1 if b"." in text else 1.0
+        finer = (time + resolution / 2) / count if count else nan
+        error = unit_of_last_digit / value if value else nan
+        agrees = abs(finer / second - 1) < error + resolution / time if second and time else False
+        chosen.append(finer if agrees and error > resolution / time else second)
+    return chosen
 
 
 def metadata_rules(recorder: Recorder, patterns: Mapping[str, Iterable[str]]) -> list[Rule]:
