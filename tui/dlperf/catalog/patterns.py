@@ -11,14 +11,14 @@ WORK = ("global_batch_size", "tokens_per_step")
 """Groups with the work of a step of all GPUs: with a time they give a throughput."""
 
 RATES = ("value", "seconds_per_step", "milliseconds_per_step", "steps_per_second", "interval_seconds")
-"""Groups with a throughput or a time; a record has at least one of them, or both ``time`` and ``step``.
+"""Groups with a throughput or a time; a record has at least one of them, or ``time`` with a count of steps or samples.
 
 ``value`` is a throughput in the format's unit. ``interval_seconds`` is the time from ``first_step`` (the epoch's start
 where it is absent) to ``step``. Numbers may have thousands separators and a suffix: 5,615 or 14.2K; ``NUMBER`` as all
 of a group stands for an expression that takes them, and all that is written to the number.
 """
 
-NUMBER = r"[\d.]+(?:,[\d.]+(?:,[\d.]+(?:,[\d.]+)?)?)?(?:[A-Za-z][\w+-]*)?"
+NUMBER = r"[\d.]+(?:[,'][\d.]+(?:[,'][\d.]+(?:[,'][\d.]+)?)?)?(?:[A-Za-z][\w+-]*)?"
 """A number with all that is written to it, so that none is cut: 5.6k is taken as a whole, and is no number then."""
 
 RECORD_GROUPS = frozenset(
@@ -68,9 +68,10 @@ def record_problem(pattern: str, metrics: Collection[str] = ()) -> str | None:
         return f"unknown group {unknown[0]!r} (known: {known}; or declare a metric of this name under metrics:)"
     if len(compiled.groupindex) != compiled.groups:
         return "every group needs a name: (?P<name>…), or (?:…) for one that is not read"
-    counts_over_time = {"time", "step"} <= compiled.groupindex.keys()
+    counted = {"step", "micro_step", "samples"} & compiled.groupindex.keys()
+    counts_over_time = "time" in compiled.groupindex and bool(counted)
     if not counts_over_time and not any(name in compiled.groupindex for name in (*RATES, *metrics)):
-        return f"has no throughput group (one of {', '.join(RATES)}; or time and step)"
+        return f"has no throughput group (one of {', '.join(RATES)}; or time and a count: step, samples)"
     if "interval_seconds" in compiled.groupindex and "step" not in compiled.groupindex:
         return "interval_seconds is the time up to step: that group is needed"
     return None

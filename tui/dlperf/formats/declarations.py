@@ -54,6 +54,7 @@ def metadata(declared: Mapping[str, str]) -> Metadata:
         gpus=gpus,
         batch_size=batch_size,
         global_batch_size=global_batch_size,
+        accumulation_steps=_count(declared, "accumulation_steps"),
         sequence_length=_count(declared, "sequence_length"),
         tokens_per_step=_count(declared, "tokens_per_step"),
         precision=_precision(declared),

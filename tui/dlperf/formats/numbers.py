@@ -12,6 +12,8 @@ from dlperf.catalog.patterns import ELAPSED, MILLISECONDS, SECONDS
 
 ABSENT = b"nan"
 """Stands for a value that a record lacks; compared by identity, so that a printed nan differs from it."""
+_THOUSANDS = re.compile("(?<=\\d)(?:[ ']|\u2019|\u00a0|\u202f|\u2009)(?=\\d\\d\\d)".encode())
+"""A space or an apostrophe between thousands."""
 _WRITTEN = re.compile(rb"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{0,15})?)([KMGBT]?)")
 """A number with thousands separators, a suffix or both: 5,615, 14.2K."""
 _SUFFIXES = {b"": 1.0, b"K": 1e3, b"M": 1e6, b"G": 1e9, b"B": 1e9, b"T": 1e12}
@@ -41,7 +43,7 @@ def _float(text: bytes) -> float:
         return float(text)
     except ValueError:
         pass
-    match = _WRITTEN.fullmatch(text)
+    match = _WRITTEN.fullmatch(_THOUSANDS.sub(b"", text))
     return float(match[1].replace(b",", b"")) * _SUFFIXES[match[2]] if match else nan
 
 

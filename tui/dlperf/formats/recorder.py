@@ -163,6 +163,12 @@ class Recorder:
     def add_summary(self, summary: Summary) -> None:
         append_latest(self._current_run().summaries, summary)
 
+    @property
+    def accumulation_steps(self) -> int:
+        """Micro-batches of a step, as declared so far."""
+        stated = metadata(self._declared | self._pending).accumulation_steps
+        return stated or 1
+
     def number_records(self, steps: float) -> None:
         """Number the records of the current run, where they have no step, given the steps of all of them."""
         samples = self.runs[-1].samples

@@ -21,6 +21,7 @@ Texts = Mapping[str, Sequence[bytes]]
 """Name of a group → what it matched in each record."""
 
 _LITERAL = re.compile(r"\^?(?P<text>(?:[A-Za-z0-9 _:;,=<>@#%&'\"/!~`-]|\\[^A-Za-z0-9])*)(?P<next>.?)", re.DOTALL)
+_THOUSANDS = re.compile("(?:(?: |\u2019|\u00a0|\u202f|\u2009)\\d\\d\\d)+(?:\\.\\d+)?(?![\\d.])".encode())
 _QUANTIFIERS = ("*", "?", "{")
 
 
@@ -122,11 +123,14 @@ class RecordRule:
         self._clock = clock
         self._differs = unit, window
         self._means = means
+        self._value = self._names.index("value") if "value" in self._names else None
         self._bars = EpochBars(self._names) if "epoch_steps" in self._names else None
         self._ranks = _Ranks()
 
     def act(self, matches: Sequence[re.Match[bytes]], numbers: Sequence[int]) -> None:
         rows = [match.groups(ABSENT) for match in matches]
+        if self._value is not None and any(_may_go_on(row[self._value]) for row in rows):
+            rows = [_with_thousands(match, row, self._value) for match, row in zip(matches, rows, strict=True)]
         if self._bars is not None:
             rows, numbers = self._bars.last_of_each_epoch(rows, numbers)
         if not rows:
@@ -156,6 +160,9 @@ class RecordRule:
         columns: dict[str, Sequence[float]] = {
             name: floats(texts[name]) for name in ("value", "step", "steps", "epoch", "samples") if name in texts
         }
+        if "micro_step" in texts:
+            accumulated = self._recorder.accumulation_steps
+            columns["step"] = [step / accumulated for step in floats(texts["micro_step"])]
         if "loss" in texts:
             columns |= loss_columns(texts["loss"])
         if "time" in texts and self._clock is not None:
@@ -228,6 +235,16 @@ def _seconds_per_step(texts: Texts, steps: Sequence[float]) -> list[float] | Non
         intervals = floats(texts["interval_seconds"])
         return [interval / count if count > 0 else nan for interval, count in zip(intervals, counts, strict=True)]
     return None
+
+
+def _may_go_on(text: bytes) -> bool:
+    return len(text) < 4 and text.isdigit()
+
+
+def _with_thousands(match: re.Match[bytes], row: tuple[bytes, ...], value: int) -> tuple[bytes, ...]:
+    """Return the groups of a record; the value with the thousands that follow it after spaces, as 6 554."""
+    found = _THOUSANDS.match(match.string, match.end("value")) if _may_go_on(row[value]) else None
+    return (*row[:value], row[value] + found[0], *row[value + 1 :]) if found else row
 
 
 def _by_finer_digits(texts: Texts, seconds: Sequence[float], steps: Sequence[float]) -> list[float]:

@@ -79,6 +79,8 @@ class Metadata:
     """Per GPU."""
     global_batch_size: int | None = None
     """Samples per step of all GPUs, accumulated micro-batches included."""
+    accumulation_steps: int | None = None
+    """Micro-batches of a GPU in one step."""
     sequence_length: int | None = None
     """Tokens of a sample."""
     tokens_per_step: int | None = None

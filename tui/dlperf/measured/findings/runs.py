@@ -12,7 +12,15 @@ from dlperf.evidence.columns import finite, is_median_at_most
 from dlperf.formats.samples import STEPS_PER_SECOND, Run
 from dlperf.measured.findings.drift import Trend, trend
 from dlperf.measured.findings.mixed import alternations
-from dlperf.measured.throughput.figure import GOODPUT, MOST_PAUSED, MOST_SHORT_PAUSES, SAME, TOTALS, Figure
+from dlperf.measured.throughput.figure import (
+    GOODPUT,
+    MOST_PAUSED,
+    MOST_SHORT_PAUSES,
+    SAME,
+    TOTALS,
+    Figure,
+    counts_micro_batches,
+)
 from dlperf.measured.throughput.pauses import TimedGaps, slow_among, timed_gaps
 from dlperf.measured.throughput.reading import NotEstimable, Reading
 from dlperf.measured.throughput.steady import reader_share
@@ -187,8 +195,14 @@ def _printed_rate(context: _Context) -> Finding | None:
         timed=figure.value_from_timestamps,
         unit=figure.unit,
         difference=difference,
-        hint=message("suspect_accumulation") if difference >= ACCUMULATION else "",
+        hint=_hint(context, figure.value_printed, figure.value_from_timestamps),
     )
+
+
+def _hint(context: _Context, printed: float, timed: float) -> Message | str:
+    if counts_micro_batches(context.reading, printed, timed):
+        return message("printed_micro_batches")
+    return message("suspect_accumulation") if printed / timed - 1 >= ACCUMULATION else ""
 
 
 def _clock_error(context: _Context) -> float:

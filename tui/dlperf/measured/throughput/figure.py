@@ -150,7 +150,15 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
         return not _contradicts_clock(reading, value)
     low, high = sorted((value, printed))
     is_proven = rule.from_timestamps and reading.records_state_work
+    if rule.from_timestamps and counts_micro_batches(reading, printed, value):
+        return True
     return high < IMPLAUSIBLE_FACTOR * low or (is_proven and 0 < CONTRADICTION * low < high)
+
+
+def counts_micro_batches(reading: Reading, printed: float, timed: float) -> bool:
+    """Return whether a printed rate is too low, or too high, by the declared number of micro-batches of a step."""
+    accumulated, (low, high) = reading.run.metadata.accumulation_steps or 1, sorted((printed, timed))
+    return accumulated > 1 and low > 0 and abs(high / low / accumulated - 1) < MOST_SHORT_PAUSES
 
 
 def _contradicts_clock(reading: Reading, printed: float) -> bool:
