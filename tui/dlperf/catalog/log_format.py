@@ -28,13 +28,15 @@ class Dialect(Model):
     time_format: str | None = None
     """strptime format of the group ``time``, ``seconds`` for a plain number of seconds, or ``elapsed`` for the 1:05:12
     of a progress bar."""
+    unit: str | None = None
+    """Of the rate, where it differs from the format's."""
+    window: Literal["step", "interval", "cumulative", "epoch", "run"] | None = None
+    """What a record covers, where it differs from the format's. One of the whole run is passed over beside others."""
 
 
 class OtherRecords(Dialect):
     """Records that count in a log that holds no others."""
 
-    unit: str | None = None
-    """Of the rate, where it differs from the format's."""
     window: Literal["step", "interval", "cumulative", "epoch", "run"] = "cumulative"
     """What a record covers: all since the start (of its epoch)."""
 

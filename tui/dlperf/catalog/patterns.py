@@ -24,14 +24,15 @@ NUMBER = r"[\d.]+(?:[,'][\d.]+(?:[,'][\d.]+(?:[,'][\d.]+)?)?)?(?:[A-Za-z][\w+-]*
 RECORD_GROUPS = frozenset(
     {
         *(*RATES, *WORK, "rank", "first_step", "step", "steps", "epoch_steps", "epoch", "time", "elapsed", "loss"),
-        *("reader_seconds", "samples", "micro_step"),
+        *("reader_seconds", "samples", "micro_step", "run_seconds", "run_steps_per_second"),
     },
 )
 """All groups of a record.
 
 ``steps``: steps of the whole run. ``reader_seconds``: the time of a step spent waiting for data.
 ``epoch_steps``: steps of the epoch; only its last record counts. ``elapsed``: the 05:12 of an epoch's progress
-bar, used where the rate beside it has fewer digits. ``micro_step``: of several whose gradients are accumulated.
+bar, used where the rate beside it has fewer digits. ``run_seconds`` with ``run_steps_per_second``
+number the records of a run, where they have no step. ``micro_step``: of several whose gradients are accumulated.
 ``samples``: processed by all GPUs since the run began. ``rank``: where every rank prints its own record of a step, the
 first of each step counts. ``global_batch_size`` and ``tokens_per_step`` are declared for the run, too.
 """

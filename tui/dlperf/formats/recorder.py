@@ -101,13 +101,15 @@ class Recorder:
             unit: the records' unit, where it differs from the format's.
             window: what the records cover, where it differs from the format's.
         """
+        if window == "run" and self.runs and self.runs[-1].window != "run" and len(self.runs[-1].samples):
+            return  # a mean of a run whose records are known
         if not self.runs:
             self._open_run()
         if self._info.window == "epoch" and "epoch" in columns and "step" in columns:
             kept = self._drawn_first(columns["epoch"], columns["step"])
             columns, lines = _chosen(columns, kept), [lines[index] for index in kept]
         while lines:
-            count = len(lines) if self._is_full else self._count_of_run(columns, lines)
+            count = len(lines) if self._is_full else self._count_of_run(columns, lines, window or self._info.window)
             if count:
                 run = self._current_run()
                 run.unit, run.window = unit or run.unit, window or run.window
@@ -122,10 +124,10 @@ class Recorder:
         before, self._drawn = [self._drawn, *positions], positions[-1]
         return [index for index, position in enumerate(positions) if position != before[index]]
 
-    def _count_of_run(self, columns: Columns, lines: Sequence[int]) -> int:
+    def _count_of_run(self, columns: Columns, lines: Sequence[int], window: Window) -> int:
         """Return how many of the records belong to the current run."""
         if "step" not in columns:
-            once = self._stated_once and self._info.window == "run" and "value" in columns
+            once = self._stated_once and window == "run" and "value" in columns
             return self._count_of_equal(columns["value"]) if once else len(lines)
 
         def begins(index: int) -> bool:
@@ -171,9 +173,10 @@ class Recorder:
 
     def number_records(self, steps: float) -> None:
         """Number the records of the current run, where they have no step, given the steps of all of them."""
-        samples = self.runs[-1].samples
+        samples = self.runs[-1].samples if self.runs else Samples()
         count = len(samples)
-        if count and all(map(isnan, samples.step)) and steps >= count:
+        is_whole = bool(self.runs) and self.runs[-1].window != "run" and "resumed_rate" not in self.runs[-1].notes
+        if is_whole and count and all(map(isnan, samples.step)) and steps >= count:
             samples.step = array("d", (round(steps * (index + 1) / count) for index in range(count)))
 
     def describe_metric(self, name: str, unit: str, direction: Direction) -> None:

@@ -11,7 +11,7 @@ from dlperf.catalog.entries import read_layer
 from dlperf.catalog.files.load import BUILTIN
 from dlperf.catalog.files.problem import hint
 from dlperf.catalog.linear import compile_linear
-from dlperf.catalog.log_format import Dialect, LogFormat, OtherRecords
+from dlperf.catalog.log_format import Dialect, LogFormat
 from dlperf.catalog.plugins import FORMATS, installed, load_plugin
 from dlperf.errors import RequestError
 from dlperf.formats import mllog, own, paddleclas
@@ -154,7 +154,7 @@ def _record_rule(
     recorder: Recorder, dialect: Dialect, held: HeldRecords | None = None, means: OverlappingMeans | None = None
 ) -> Rule:
     clock = None if dialect.time_format is None else Clock(dialect.time_format)
-    differs = (dialect.window, held, dialect.unit) if isinstance(dialect, OtherRecords) else (None, None, None)
+    differs = (None, None, None) if isinstance(dialect, LogFormat) else (dialect.window, held, dialect.unit)
     return RecordRule(recorder, dialect.record, _contains(dialect).encode(), clock, *differs, means)
 
 

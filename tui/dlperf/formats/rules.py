@@ -144,6 +144,8 @@ class RecordRule:
         for name in WORK:
             if name in texts and numbers:
                 self._recorder.declare_in_record(name, texts[name][0].decode("utf-8", "replace"))
+        if "run_seconds" in texts:
+            self._recorder.number_records(floats(texts["run_seconds"])[-1] * floats(texts["run_steps_per_second"])[-1])
         metrics = self._metrics(texts) if numbers else {}
         if len(metrics) == len(self._names):
             for name, values in metrics.items():

@@ -12,6 +12,7 @@ from dlperf.evidence.columns import finite, is_median_at_most
 from dlperf.formats.samples import STEPS_PER_SECOND, Run
 from dlperf.measured.findings.drift import Trend, trend
 from dlperf.measured.findings.mixed import alternations
+from dlperf.measured.throughput.estimators import RESUMED
 from dlperf.measured.throughput.figure import (
     GOODPUT,
     MOST_PAUSED,
@@ -146,7 +147,8 @@ def findings_of_run(
     declared = declared_gpus or reading.gpus, declared_batch_size or reading.batch_size
     context = _Context(reading, figure, *declared, runs_in_log, flop_limit)
     found = [check(context) for check in _CHECKS]
-    noted = [NOTES.get(code) or note(code) for code in reading.run.notes]
+    from_records = reading.run.window != "run"
+    noted = [NOTES.get(code) or note(code) for code in reading.run.notes if not (code == RESUMED and from_records)]
     return distinct([*(finding for finding in found if finding), *noted])
 
 
