@@ -28,6 +28,8 @@ BLOCK = 1 << 20
 """Bytes read at a time; the format is detected from the first block that holds a record of any format."""
 SEARCHED = 64
 """Blocks in which records are looked for."""
+OTHER_LINES = 20
+"""Lines after the last record in which those of another program are looked for."""
 TAIL = 1 << 16
 """Bytes at the end of a log in which a cause of failure is searched."""
 MARGIN = 1 << 12
@@ -69,9 +71,25 @@ class LogReader:
                 cut = True
         parser.finish()
         runs = [run for run in parser.runs if run.count]
+        if runs and parser.lines - _last_line(runs) >= OTHER_LINES and format_id is None:
+            runs[-1].notes += self._other_program(path, found, _last_line(runs))
         if cut and runs:
             runs[-1].notes.append(CUT)
         return runs
+
+    def _other_program(self, path: Path, known: str, after: int) -> list[str]:
+        """Return a note of the format of records that follow the last one of a format, in the same log."""
+        with open_log(path) as stream, suppress(_TruncatedError):
+            lines = 0
+            for block in islice(_blocks(path, stream), SEARCHED):
+                ends = block.count(b"\n")
+                if lines + ends > after:
+                    rest = block.split(b"\n", max(after - lines, 0))[-1]
+                    found = detect(rest, self.formats)
+                    if found not in (None, known):
+                        return [f"other_program:{found}"]
+                lines += ends
+        return []
 
     def _detect(self, path: Path) -> str | None:
         """Return the format of the first block that holds records of any, among the first ``SEARCHED``."""
@@ -164,6 +182,14 @@ def _lines(path: Path) -> Iterator[bytes]:
                 yield from part.lines
     for part in reader.finish():
         yield from part.lines
+
+
+def _last_line(runs: Iterable[Run]) -> int:
+    """Return the last line that holds a record or a summary of the runs."""
+    return max(
+        max([*run.samples.line[-1:], *(each.line for each in (*run.epochs[-1:], *run.summaries[-1:]))], default=0)
+        for run in runs
+    )
 
 
 class _TruncatedError(Exception):

@@ -7,7 +7,6 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, pairwise, repeat
 from math import inf, isfinite, isnan, nan
-from operator import ge, le, lt
 
 from dlperf.catalog.units import Direction
 from dlperf.formats.declarations import (
@@ -19,6 +18,7 @@ from dlperf.formats.declarations import (
     metadata,
     without_contradicted,
 )
+from dlperf.formats.progress import Position, Progress
 from dlperf.formats.samples import COLUMNS, FormatInfo, PrintedMetric, Run, Samples, Summary, Window, append_latest
 
 RUN_LIMIT = 1000
@@ -29,18 +29,12 @@ METRIC_LIMIT = 100
 METRIC = "metric."
 """What the column of a metric begins with."""
 
-REPEATS_LIMIT = 64
-"""Records of a run's first step before which the start of another program is searched: each search costs time."""
-
 Columns = Mapping[str, Sequence[float]]
 """Name of a column → its entries; an absent column is NaN throughout.
 
 In addition to ``COLUMNS``: ``metric.`` with the id of a metric, ``steps``, the steps of the whole run, and
 ``nan_loss``, 1 where the program printed the loss as nan.
 """
-
-Position = tuple[float, float]
-"""Epoch and step of a record."""
 
 
 def ignore_run(after: int, before: int) -> None:
@@ -85,7 +79,7 @@ class Recorder:
         self._declared = self._facts
         self._steps = inf
         self._rate = nan
-        self._progress = _Progress()
+        self._progress = Progress()
         self._drawn: Position | None = None
         self._is_full = False
         self._described: dict[str, tuple[str, Direction]] = {}
@@ -254,7 +248,7 @@ class Recorder:
 
     def _open_run(self) -> bool:
         """Open a run and return True; at the limit, note that in the last run, which goes on, and return False."""
-        self._progress = _Progress()
+        self._progress = Progress()
         if len(self.runs) == RUN_LIMIT:
             _note(self.runs[-1], "run_limit")
             self._is_full = True
@@ -280,10 +274,16 @@ class Recorder:
             _note(run, "nan_loss")
         if self._every_rank and _repeats_a_step(run.samples, len(lines)):
             _note(run, "interleaved_ranks")
-        run.marks_end = run.marks_end or "steps" in columns or self._steps < inf
-        steps = columns.get("steps") or repeat(self._steps)
-        if any(map(ge, columns.get("step", ()), steps)):
+        stated = columns.get("steps") or repeat(self._steps)
+        run.marks_end = run.marks_end or any(map(isfinite, islice(stated, 1)))
+        after_last = _steps_after_last(run.samples.step)
+        if any(step + after_last >= steps for step, steps in zip(columns.get("step", ()), stated, strict=False)):
             run.complete = True
+
+
+def _steps_after_last(steps: Sequence[float]) -> float:
+    """Return how far below their number the last step of a run may be: it counts from 0, or prints every tenth."""
+    return max(steps[-1] - steps[-2], 1.0) if len(steps) > 1 and steps[0] == 0 else 0.0
 
 
 def _chosen(columns: Columns, indices: Sequence[int]) -> Columns:
@@ -305,64 +305,3 @@ def _first(known: str | None, later: str) -> str:
 def _note(run: Run, code: str) -> None:
     if code not in run.notes:
         insort(run.notes, code)
-
-
-class _Progress:
-    """Position of the current run, by which the start of the next one is recognised."""
-
-    def __init__(self) -> None:
-        self._first: Position | None = None
-        self._last: Position | None = None
-        self._repeats = 0
-
-    def advance(
-        self,
-        epochs: Sequence[float] | None,
-        steps: Sequence[float],
-        begins: Callable[[int], bool] = lambda index: False,
-    ) -> int:
-        """Return how many of the records belong to the run: all before one that is back at the start of the run.
-
-        Args:
-            epochs: of each record, NaN where it has none; None where none has.
-            steps: of each record, NaN where it has none.
-            begins: whether another program began before the record of this index, which repeats the run's only step.
-        """
-        if epochs is None:
-            epochs = [0.0] * len(steps)
-        elif any(map(isnan, epochs)):
-            epochs = [0.0 if isnan(epoch) else epoch for epoch in epochs]
-        if self._is_monotonic(epochs, steps):
-            self._first, self._last = self._first or (epochs[0], steps[0]), (epochs[-1], steps[-1])
-            return len(steps)
-        positions = zip(epochs, steps, strict=True)
-        return next(
-            (
-                index
-                for index, position in enumerate(positions)
-                if (self._repeats_the_only(position) and begins(index)) or self._is_back(position)
-            ),
-            len(steps),
-        )
-
-    def _repeats_the_only(self, position: Position) -> bool:
-        """Return whether a record has the one position that the run has so far, which several ranks may print."""
-        if not position == self._first == self._last or self._repeats == REPEATS_LIMIT:
-            return False
-        self._repeats += 1
-        return True
-
-    def _is_monotonic(self, epochs: Sequence[float], steps: Sequence[float]) -> bool:
-        """Return whether every step is later than the one before it: the case that has to be fast."""
-        if self._last is not None and not self._last < (epochs[0], steps[0]):
-            return False
-        return all(map(lt, steps, islice(steps, 1, None))) and all(map(le, epochs, islice(epochs, 1, None)))
-
-    def _is_back(self, position: Position) -> bool:
-        """Return whether a position is at the start of the run again, or before it; otherwise go on to it."""
-        if isnan(position[1]):
-            return False
-        if self._first is not None and self._last is not None and position <= self._first and position < self._last:
-            return True
-        self._first, self._last = self._first or position, position
-        return False

@@ -148,8 +148,14 @@ def findings_of_run(
     context = _Context(reading, figure, *declared, runs_in_log, flop_limit)
     found = [check(context) for check in _CHECKS]
     from_records = reading.run.window != "run"
-    noted = [NOTES.get(code) or note(code) for code in reading.run.notes if not (code == RESUMED and from_records)]
+    noted = [_noted(code) for code in reading.run.notes if not (code == RESUMED and from_records)]
     return distinct([*(finding for finding in found if finding), *noted])
+
+
+def _noted(code: str) -> Finding:
+    """Return the finding of a parser's note; what follows a colon is the format that it names."""
+    code, _, other = code.partition(":")
+    return note(code, format=other) if other else NOTES.get(code) or note(code)
 
 
 def _too_few_samples(context: _Context) -> Finding | None:
@@ -311,14 +317,21 @@ def _long_gap(context: _Context) -> Finding | None:
     return warning("long_gap", seconds=seconds, first=lines[longest - 1], last=lines[longest])
 
 
-def _interleaved_ranks(context: _Context) -> Finding | None:
+def _copies(context: _Context) -> int:
+    """Return how often each step is printed."""
     records = len(context.run.samples) if context.run.window not in ("epoch", "run") else 0
-    copies = round(records / max(records - context.reading.repeats, 1))
+    return round(records / max(records - context.reading.repeats, 1))
+
+
+def _interleaved_ranks(context: _Context) -> Finding | None:
+    copies = _copies(context)
+    if copies in (context.reading.total_gpus, context.run.metadata.gpus):
+        return None  # each rank prints every step, as torchrun's do by default
     return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies)) if copies > 1 else None
 
 
 def _mixed_programs(context: _Context) -> Finding | None:
-    if _interleaved_ranks(context) or "interleaved_ranks" in context.run.notes:
+    if _copies(context) > 1 or "interleaved_ranks" in context.run.notes:
         return None
     count = alternations(context.run.samples, context.reading.spacings.back)
     return error("mixed_programs", count=count) if count >= MINIMUM_ALTERNATIONS else None
