@@ -74,14 +74,14 @@ class EpochBars:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._epoch, self._step, self._steps = (names.index(name) for name in ("epoch", "step", "epoch_steps"))
-        self._cut: tuple[Sequence[bytes], int] | None = None
+        self._cut: tuple[tuple[bytes, ...], int] | None = None
         self._full = b""
 
     def last_of_each_epoch(
-        self, rows: Sequence[Sequence[bytes]], numbers: Sequence[int]
-    ) -> tuple[list[Sequence[bytes]], list[int]]:
+        self, rows: Sequence[tuple[bytes, ...]], numbers: Sequence[int]
+    ) -> tuple[list[tuple[bytes, ...]], list[int]]:
         """Return the states, and their lines, after which no better one of their epoch follows."""
-        kept: list[tuple[Sequence[bytes], int]] = []
+        kept: list[tuple[tuple[bytes, ...], int]] = []
         for row, number in zip(rows, numbers, strict=True):
             epoch = row[self._epoch]
             if self._cut is not None and self._cut[0][self._epoch] != epoch:
