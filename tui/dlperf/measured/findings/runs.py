@@ -34,6 +34,8 @@ MINIMUM_STEPS = 100
 """DLPerf, FleetX and PLSC measure 100 steps: enough, however few records print them."""
 STALL_SHARE = 0.5
 """The last record of every NGC PyTorch log of 8 GPUs in PaddlePaddle/Perf is below half of the median: data ran out."""
+ARITHMETIC = ("mean", "skipmean", "tailmean", "window", "tipc")
+"""Estimators that average speeds; the others divide work by time."""
 PRINTED_LIMIT = 0.01
 """A running mean (PaddleClas) or a rate without data loading (PLSC) is off by more than this."""
 ACCUMULATION = 0.5
@@ -180,7 +182,9 @@ def _end_stall(context: _Context) -> Finding | None:
     speeds = context.speeds
     if len(speeds) < 3 or not 0 < min(speeds) >= speeds[-1] or not _is_slow(speeds[-1], speeds):
         return None
-    without, mean = statistics.harmonic_mean(speeds[:-1]), statistics.harmonic_mean(speeds)
+    is_arithmetic = context.figure is not None and context.figure.estimator.partition("(")[0] in ARITHMETIC
+    average = statistics.fmean if is_arithmetic else statistics.harmonic_mean
+    without, mean = average(speeds[:-1]), average(speeds)
     return warning("end_stall", last=speeds[-1], without=without, mean=mean)
 
 
