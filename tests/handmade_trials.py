@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from causes import cause_of
 from dlperf.derived.timeline import derive, write_derived
 from dlperf.plan import (
     Configuration,
@@ -25,7 +26,6 @@ from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus
 from dlperf.runs.store import append_records, write_campaign, write_record
-from dlperf.runs.upgrades import stored_message
 
 START = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 PROTOCOL = {"id": "test", "estimator": "rate(skip=20, take=100)", "aggregate": "median"}
@@ -119,7 +119,7 @@ def end_trial(
     write_record(paths.trial, TrialRecord(f"t.{key.configuration}.{number}", campaign.name, item.configuration, number))
     write_trial(paths, files)
     seal(paths)
-    told = stored_message(cause) if cause else None
+    told = cause_of(cause) if cause else None
     derived = derive(paths, item, TrialStatus(key, state, told))
     write_derived(paths, derived)
     figure = figure_data(derived.result.value, derived.result.unit)

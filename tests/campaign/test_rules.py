@@ -23,7 +23,6 @@ from dlperf.runs.records import (
     TrialStatus,
     trial_seconds,
 )
-from dlperf.runs.upgrades import stored_message
 
 SILENT = quoted("nothing listens there")
 UNREACHABLE = message("unreachable", cause=SILENT)
@@ -73,11 +72,6 @@ def test_what_a_program_prints_decides_no_retry(said):
         message("and_more", subject=EXIT_1, more=quoted(said)),
     ):
         assert not is_infrastructure(TrialStatus(KEYS[0], State.FAILED, cause))
-
-
-def test_what_a_program_printed_decides_no_retry_in_a_campaign_of_version_0_1():
-    cause = stored_message("exit code 1; last output: master port 29500 | CUDA out of memory")
-    assert not is_infrastructure(TrialStatus(KEYS[0], State.FAILED, cause))
 
 
 @pytest.mark.parametrize("state", [State.SUCCEEDED, State.CANCELLED, State.RUNNING])

@@ -46,10 +46,6 @@ def test_a_node_is_lost_only_if_it_answers_without_process_and_exit_file(facts, 
     assert (observation.state, observation.cause, observation.log_size) == (state, cause, 5)
 
 
-def test_the_cause_that_a_supervisor_of_version_0_1_wrote_as_text_is_understood():
-    assert node_observation("a", _report(exit=_exit("failed", cause="exit code 1"))).cause == EXIT_1
-
-
 @pytest.mark.parametrize("cause", [None, 3, [], {}, {"code": 7}])
 def test_an_exit_file_without_a_sound_cause_still_ends_the_trial(cause):
     observation = node_observation("a", _report(exit=_exit("failed", cause=cause)))

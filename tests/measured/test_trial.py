@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from causes import cause_of
 from dlperf.derived.measure import measure_trial
 from dlperf.measured.model import TrialResult
 from dlperf.messages import Message, message
@@ -17,7 +18,6 @@ from dlperf.runs.archive import sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialRecord, TrialStatus
 from dlperf.runs.store import write_record
-from dlperf.runs.upgrades import stored_message
 from handmade_trials import START, own_log, planned, write_trial
 from kept_records import read_record
 
@@ -39,7 +39,7 @@ def measured(
     cause: str | Message | None = None,
 ) -> TrialResult:
     plan = plan or planned()
-    told = stored_message(cause.to_json() if isinstance(cause, Message) else cause) if cause else None
+    told = cause_of(cause) if cause else None
     return measure_trial(paths, plan, TrialStatus(TrialKey(plan.configuration.id, 1), state, told))
 
 

@@ -10,13 +10,13 @@ from string import Formatter
 
 import pytest
 
+from dlperf.messages import Message
 from dlperf.messages.texts import texts
 from dlperf.nodes import supervisor
 from dlperf.nodes.supervisor import files, operations, processes
 from dlperf.nodes.supervisor.files import confined, write_json
 from dlperf.nodes.supervisor.trial.endings import Moment, cancel_request, ending_of, exit_record, limit_reached
 from dlperf.nodes.supervisor.trial.run import supervise
-from dlperf.runs.upgrades import stored_message
 
 
 def causes_in_code() -> Iterator[tuple[str, set[str]]]:
@@ -53,7 +53,7 @@ def test_a_path_outside_the_folder_is_refused(path):
 )
 def test_an_exit_status_is_told_in_words(code, state, cause):
     ending = ending_of(code)
-    assert (ending.state, str(stored_message(ending.cause))) == (state, cause)
+    assert (ending.state, str(Message.from_json(ending.cause))) == (state, cause)
 
 
 def test_a_jump_of_the_wall_clock_changes_no_duration():
@@ -75,7 +75,7 @@ def test_a_jump_of_the_wall_clock_changes_no_duration():
 def test_a_limit_is_reached_by_elapsed_seconds_or_bytes(running, silent, size, cause):
     job = {"deadline_seconds": 10.0, "stall_seconds": 2.0, "log_bytes": 10**6}
     reached = limit_reached(job, running, silent, size)
-    assert (str(stored_message(reached.cause)) if reached else None) == cause
+    assert (str(Message.from_json(reached.cause)) if reached else None) == cause
 
 
 @pytest.mark.parametrize(("grace", "counts"), [("10.0", True), ("NaN", False), ("Infinity", False), ("1e9", False)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dlperf.errors import DlperfError
-from dlperf.messages import Message, message, quoted
+from dlperf.messages import Message, quoted
 from dlperf.plan import Selection, TrialKey
 from dlperf.runs.journal import CampaignReader, campaign_status, figure_data, fold, trial_key
 from dlperf.runs.paths import CampaignPaths
@@ -173,11 +172,3 @@ def test_a_journal_that_cannot_be_opened_is_said_in_one_line(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DlperfError, match=r"journal\.jsonl: cannot be written \(File exists\)"):
         append_records(tmp_path / "file" / "journal.jsonl", [Event("t", "note")])
-
-
-def test_a_line_of_version_0_1_whose_cause_is_a_text_is_read(paths):
-    line = {"time": "1", "event": "state", "trial": "a/1", "state": "failed", "cause": "exit code 7", "data": {}}
-    paths.journal.write_text(json.dumps(line) + "\n")
-    append_records(paths.journal, [Event("2", "note", cause=message("exit_code", code_value=7))])
-    (old, new), _ = read_records(paths.journal, Event)
-    assert old.cause == new.cause == message("exit_code", code_value=7)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-
-import yaml
-from pydantic import TypeAdapter
 
 from dlperf.plan import Selection, TrialKey
 from dlperf.runs.paths import Workspace
@@ -21,14 +17,3 @@ def test_a_plan_is_written_as_json_and_read_back(tmp_path: Path):
     write_campaign(paths, RECORD)
     assert [path.name for path in paths.directory.iterdir()] == ["campaign.json"]
     assert read_campaign(paths) == RECORD
-
-
-def test_a_plan_of_version_0_1_is_read_and_its_campaign_listed(tmp_path: Path):
-    workspace = Workspace(tmp_path)
-    write_campaign(workspace.campaign("new"), RECORD)
-    older = workspace.campaign("old")
-    older.directory.mkdir()
-    data = TypeAdapter(CampaignRecord).dump_python(replace(RECORD, name="old"), mode="json")
-    (older.directory / "campaign.yaml").write_text(yaml.safe_dump(data, allow_unicode=True))
-    assert read_campaign(older) == replace(RECORD, name="old")
-    assert [paths.name for paths in workspace.campaigns()] == ["new", "old"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -216,36 +215,3 @@ def test_a_trial_that_was_never_sealed_says_so(tmp_path: Path):
     assert TrialFiles(paths).problems() == [ChecksumProblem("archive.json", "missing")]
     write(paths, {"archive.json": b"{"})
     assert TrialFiles(paths).problems() == [ChecksumProblem("archive.json", "unreadable")]
-
-
-@pytest.fixture
-def older(tmp_path: Path) -> TrialPaths:
-    """A trial as version 0.1 left it."""
-    paths = TrialPaths(tmp_path / "campaign/configuration/1")
-    write(paths, EVERYTHING)
-    names = sorted(EVERYTHING)
-    done = subprocess.run(["sha256sum", "--", *names], cwd=paths.directory, capture_output=True, check=True)
-    paths.checksums.write_bytes(done.stdout)
-    return paths
-
-
-def test_a_trial_of_version_0_1_is_read_and_checked(older: TrialPaths):
-    assert read_everything(older) == EVERYTHING
-    assert [path.relative_to(older.rendered).as_posix() for path in TrialFiles(older).sent()] == sorted(SENT)
-    assert TrialFiles(older).sealed
-    assert TrialFiles(older).problems() == []
-    write(older, {"trial.json": b"other", "nodes/a/extra.log": b"new"})
-    older.slurm_log.unlink()
-    assert TrialFiles(older).problems() == [
-        ChecksumProblem("nodes/a/extra.log", "added"),
-        ChecksumProblem("slurm.log", "missing"),
-        ChecksumProblem("trial.json", "changed"),
-    ]
-
-
-def test_a_trial_of_version_0_1_that_is_sealed_again_keeps_every_byte(older: TrialPaths):
-    seal(older)
-    assert read_everything(older) == EVERYTHING
-    assert TrialFiles(older).problems() == []
-    assert not older.checksums.exists()
-    assert not older.rendered.exists()

@@ -160,7 +160,7 @@ def test_what_cannot_run_is_not_supported_with_the_reason(workspace: Workspace):
 
 ENDINGS = {
     "out of memory in the log": (State.FAILED, "exit code 1", "RuntimeError: CUDA out of memory.", "out of memory"),
-    "out of memory on the host": (State.FAILED, "Slurm: out of memory", "", "out of memory"),
+    "out of memory on the host": (State.FAILED, message("slurm_memory"), "", "out of memory"),
     "failed": (State.FAILED, "exit code 3", "", "failed: exit code 3"),
     "failed for a known cause": (
         State.FAILED,
@@ -268,14 +268,3 @@ def test_an_axis_is_a_column_a_filter_and_a_key_of_results(workspace: Workspace,
     assert (columns["sequence_length"], "axes" in columns) == ([2048, 8192], False)
     write_csv(load_results(workspace), tmp_path / "all.csv")
     assert list(read_csv(tmp_path / "all.csv")["sequence_length"]) == [2048, 8192]
-
-
-def test_bf16_of_the_pytorch_programs_of_version_01_is_pure_and_that_of_today_is_not(workspace: Workspace):
-    point = replace(planned().configuration, precision="bf16")
-    old = replace(planned(), configuration=point, launch=replace(planned().launch, files=("pytorch_vision.py",)))
-    measured_campaign(workspace, "old", [(old, [100.0])])
-    measured_campaign(workspace, "new", [(replace(old, numerics={"weights": "fp32"}), [100.0])])
-    rows = {row.campaign: row for row in load_results(workspace)}
-    assert {name: row.precision for name, row in rows.items()} == {"old": "bf16-pure", "new": "bf16"}
-    assert rows["old"].configuration == point.id
-    assert flat_columns([rows["new"]])["numerics"] == ["weights fp32"]

@@ -142,7 +142,7 @@ def test_what_only_this_version_records_is_no_difference(campaign: CampaignPaths
     stored = json.loads(result.read_text())
     for field in ("losses", "window_seconds", "conditions", "estimates"):
         stored.pop(field)
-    result.write_text(json.dumps(stored | {"findings": [], "schema": 1}))
+    result.write_text(json.dumps(stored | {"findings": []}))
     found = verify_campaign(campaign, BUILTIN_FORMATS)
     assert found.differences == ()
     assert set(found.more) >= {"window_seconds", "estimates"}
@@ -178,23 +178,6 @@ def test_a_missing_result_is_reported_and_written(campaign: CampaignPaths):
     trial(campaign).result.unlink()
     assert differences(campaign, write=True) == [("result.json", "missing or unreadable")]
     assert differences(campaign) == []
-
-
-def test_a_result_of_version_0_1_is_no_difference_and_can_be_brought_up_to_date(campaign: CampaignPaths):
-    result = trial(campaign).result
-    present = result.read_bytes()
-    data = json.loads(present)
-    found = [{"code": "too_few_samples", "message": "only 10 records give the figure", "severity": "note"}]
-    result.write_text(json.dumps(data | {"schema": 1, "findings": found, "cause": "exit code 0"}))
-    (read,) = read_record(result, TrialResult).findings
-    assert (read.code, str(read.message), read.severity) == (
-        "too_few_samples",
-        "only 10 records give the figure",
-        "note",
-    )
-    result.write_text(json.dumps(data | {"schema": 1}))
-    assert differences(campaign, write=True) == []
-    assert result.read_bytes() == present
 
 
 def test_a_trial_whose_folder_is_gone_is_reported(campaign: CampaignPaths):

@@ -16,7 +16,6 @@ from dlperf.runs.journal import CampaignFold, trial_key
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, Event, Request, State, TrialStatus, utc_now
 from dlperf.runs.store import append_records, read_records
-from dlperf.runs.upgrades import stored_message
 
 MOST_FAILURES = 2
 """Consecutive failures after which a machine is left out."""
@@ -132,7 +131,7 @@ class Reliability:
         for node, why in end.data.get("blamed", {}).items():
             machine = machines.get(node)
             if machine is not None and (count := len(self._failures[machine]) + 1) >= MOST_FAILURES:
-                cause = message("failed_in_a_row", count=count, why=stored_message(why))
+                cause = message("failed_in_a_row", count=count, why=Message.from_json(why))
                 out.append(Event(end.time, "node_left_out", cause=cause, data={"node": node, "machine": machine}))
         return out + self._not_run(trials, out, end) if out else []
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from dlperf.catalog.machines import Preparation, ShellLine, Word
 from dlperf.catalog.plugins import LAUNCHERS, or_installed
@@ -78,8 +78,8 @@ class Entry(Model):
     """A sentence or two for readers."""
     source: str = ""
     """Where the facts come from: report, paper, data sheet, commit."""
-    zh: Translation | None = Field(None, validation_alias=AliasChoices("zh", "chinese"))
-    """In Chinese; names of products stay as they are. Version 0.1 called it ``chinese``."""
+    zh: Translation | None = None
+    """In Chinese; names of products stay as they are."""
 
     def localized(self, language: Code) -> Self:
         """The entry in a language, English where it has no translation."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from dlperf.catalog.axes import Configuration, profiled_configuration
 from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.store import Complain, read_record_if_whole
-from dlperf.runs.upgrades import SCHEMA_VERSION
 
 
 @dataclass(frozen=True)

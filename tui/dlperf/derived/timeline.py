@@ -26,9 +26,9 @@ from dlperf.redaction import Redactor
 from dlperf.runs.archive import sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import TrialStatus
+from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.secrets import secrets_of
 from dlperf.runs.store import dump_record, redacted_record, write_atomic, write_record
-from dlperf.runs.upgrades import SCHEMA_VERSION
 
 Point = tuple[float, float]
 _height = itemgetter(1)

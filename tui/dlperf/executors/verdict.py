@@ -12,7 +12,6 @@ from dlperf.messages import Message, message, quoted
 from dlperf.nodes.messages import ExitRecord, NodeFileError, NodeReport, Problem
 from dlperf.plan import Launch
 from dlperf.runs.records import State, TrialStatus, record_time
-from dlperf.runs.upgrades import stored_message
 
 
 def node_observation(node: str, report: NodeReport, starts: bool = True) -> NodeObservation:
@@ -43,9 +42,9 @@ def _heartbeat(report: NodeReport) -> str:
 
 
 def _cause_of_exit(ended: ExitRecord) -> Message:
-    """The cause in ``exit.json``, also as text, as version 0.1 wrote it."""
+    """The cause in ``exit.json``, or whatever stands there as a text."""
     try:
-        return stored_message(ended.get("cause"))
+        return Message.from_json(ended.get("cause"))
     except ValueError:
         return quoted(ended.get("cause"))
 

@@ -7,8 +7,9 @@ from typing import Literal
 
 from dlperf.catalog.units import Direction, Scope
 from dlperf.measured.losses import Losses
+from dlperf.messages import Message
 from dlperf.messages.finding import Finding
-from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
+from dlperf.runs.schema import SCHEMA_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class TrialResult:
 
     number: int
     state: str
-    cause: StoredMessage | None = None
+    cause: Message | None = None
     started: str | None = None
     duration_seconds: float | None = None
     value: float | None = None

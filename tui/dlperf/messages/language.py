@@ -54,8 +54,7 @@ class Language:
     def render(self, message: Message) -> str:
         """The text of a message.
 
-        One that lacks parameters, as a finding of version 0.1 does, shows its stored text; one whose code is unknown
-        shows code and parameters.
+        One whose code is unknown, or that lacks parameters, shows code and parameters.
         """
         if message.code == QUOTED:
             return str(message.parameters.get("text", ""))
@@ -63,8 +62,6 @@ class Language:
         try:
             return self.gettext(texts()[message.code]).format(**values)
         except (KeyError, ValueError, IndexError):
-            if "text" in values:
-                return str(values["text"])
             return " ".join([message.code, *(f"{name}={value}" for name, value in values.items())])
 
     def _rendered(self, value: Value) -> str | int | float:

@@ -1,8 +1,7 @@
 """The files of a trial: what was sent to its nodes and what came back, stored by content.
 
 Logs and telemetry stay where they grow. All other files are moved into ``archive.json`` when the trial is sealed: small
-texts inside it, larger files below the campaign's ``objects/``, once for each content. Campaigns of version 0.1 have
-loose files and ``SHA256SUMS`` instead.
+texts inside it, larger files below the campaign's ``objects/``, once for each content.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from pathlib import Path
 from dlperf.redaction.redactor import has_placeholder
 from dlperf.runs.bounded import open_regular, read_bytes
 from dlperf.runs.paths import NodePaths, TrialPaths
+from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.secrets import redact_program
 from dlperf.runs.store import read_record_if_whole, record_bytes, write_atomic
-from dlperf.runs.upgrades import SCHEMA_VERSION
 
 INLINE_BYTES = 2048
 """Larger texts become objects: programs and environments, which many trials share."""
@@ -32,7 +31,6 @@ FOLDED = frozenset({"trial.json", "ref.json", "launch.sh", "supervisor.json", "e
 _DIGEST = re.compile("[0-9a-f]{64}")
 PART = 1 << 16
 """Bytes read at once: ``hashlib.file_digest`` would allocate 256 KB for each of many small files."""
-_SUM_LINE = re.compile(r"(\\?)([0-9a-f]{64}) [ *](.+)")
 
 
 @dataclass(frozen=True)
@@ -87,12 +85,11 @@ class TrialFiles:
     @property
     def sealed(self) -> bool:
         """Whether the trial ended and all its files are listed."""
-        return self._paths.checksums.is_file() or bool(self.record and self.record.sealed)
+        return bool(self.record and self.record.sealed)
 
     def sent(self) -> list[Path]:
         """Return the paths of files that were sent to the nodes, in order."""
-        archived = {self._paths.directory / name for name in self._archived if name.startswith(f"{RENDERED}/")}
-        return sorted({*archived, *filter(_is_file, self._paths.rendered.rglob("*"))})
+        return sorted(self._paths.directory / name for name in self._archived if name.startswith(f"{RENDERED}/"))
 
     def nodes(self) -> list[NodePaths]:
         """Return the nodes that left any file, in name order."""
@@ -131,13 +128,7 @@ class TrialFiles:
         return source if isinstance(source, bytes) else read_bytes(source)
 
     def digests(self) -> dict[str, str]:
-        """Return the SHA-256 of every archived file by its name.
-
-        Raises:
-            OSError: ``SHA256SUMS`` cannot be read.
-        """
-        if self.record is None and self._paths.checksums.is_file():
-            return _expected_digests(self._paths)
+        """Return the SHA-256 of every archived file by its name."""
         return {item.path: item.sha256 for item in self.record.files} if self.record else {}
 
     def redacted(self) -> list[str]:
@@ -149,8 +140,6 @@ class TrialFiles:
     def problems(self) -> list[ChecksumProblem]:
         """List every file that changed, vanished or appeared since the trial was sealed, in name order."""
         loose: dict[str, Path | bytes] = dict(_loose_files(self._paths))
-        if self.record is None and self._paths.checksums.is_file():
-            return _compare(self.digests(), loose)
         if self.record is None or not self.record.sealed:
             problem = "missing" if not self._paths.archive.exists() else "unsealed" if self.record else "unreadable"
             return [ChecksumProblem(self._paths.archive.name, problem)]
@@ -196,7 +185,7 @@ def seal(paths: TrialPaths) -> None:
     found += [(ArchivedFile(name, sha256_of(path), path.stat().st_size, FILE), None) for name, path in grown.items()]
     kept = ArchiveRecord(tuple(item for item in before.files if item.kept != FILE), before.texts)
     _write_archive(paths, _merged(kept, found, sealed=True))
-    _remove(paths, [*folded.values(), paths.checksums])
+    _remove(paths, folded.values())
 
 
 def _flush(path: Path) -> None:
@@ -258,7 +247,7 @@ def _remove(paths: TrialPaths, files: Iterable[Path]) -> None:
 
 def _loose_files(paths: TrialPaths) -> dict[str, Path]:
     """Return regular files below the trial's folder by name; links are not followed, so nothing outside is read."""
-    own = {paths.result, paths.timeline, paths.archive, paths.checksums}
+    own = {paths.result, paths.timeline, paths.archive}
     files = sorted(path for path in paths.directory.rglob("*") if path not in own and _is_file(path))
     return {_name(path.relative_to(paths.directory)): path for path in files}
 
@@ -286,18 +275,3 @@ def _difference(source: Path | bytes, expected: str) -> str | None:
     except OSError:
         return "unreadable"
     return None if digest == expected else "changed"
-
-
-def _expected_digests(paths: TrialPaths) -> dict[str, str]:
-    """Read ``SHA256SUMS``: file name → SHA-256."""
-    expected = {}
-    for line in read_bytes(paths.checksums).decode("utf-8", "surrogateescape").split("\n"):
-        if match := _SUM_LINE.fullmatch(line):
-            escaped, digest, name = match.groups()
-            expected[_unescape(name) if escaped else name] = digest
-    return expected
-
-
-def _unescape(name: str) -> str:
-    plain = {"\\\\": "\\", "\\n": "\n", "\\r": "\r"}
-    return re.sub(r"\\[\\nr]", lambda match: plain[match.group()], name)

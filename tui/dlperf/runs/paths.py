@@ -13,8 +13,7 @@ from urllib.parse import quote, unquote
 from dlperf.errors import RequestError
 from dlperf.plan import TrialKey
 
-PLANS = ("campaign.json", "campaign.yaml")
-"""File of a plan: what this version writes, what version 0.1 wrote."""
+PLAN = "campaign.json"
 
 
 REPLACED = ".replaced-"
@@ -108,14 +107,12 @@ class TrialPaths:
         return self.directory.parent.parent / "objects"
 
     rendered = _Path("rendered")
-    """What was sent to the nodes: names of archived files; only version 0.1 made this folder."""
+    """What was sent to the nodes: names of archived files, no folder."""
     reference = _Path("ref.json")
     slurm_log = _Path("slurm.log")
     """Output of the batch script and ``srun``, for a trial under Slurm."""
     result = _Path("result.json")
     timeline = _Path("timeline.json")
-    checksums = _Path("SHA256SUMS")
-    """What version 0.1 wrote instead of ``archive.json``."""
 
     def sibling(self, number: int) -> TrialPaths:
         """Another trial of the same configuration."""
@@ -144,12 +141,7 @@ class CampaignPaths:
     def name(self) -> str:
         return text_of(self.directory.name)
 
-    @property
-    def plan(self) -> Path:
-        """``campaign.json``, or the ``campaign.yaml`` of version 0.1 where that is all there is."""
-        plan, older = (self.directory / name for name in PLANS)
-        return older if not plan.exists() and older.exists() else plan
-
+    plan = _Path(PLAN)
     journal = _Path("journal.jsonl")
     control = _Path("control.jsonl")
     progress = _Path("progress.json")
@@ -271,7 +263,7 @@ class Workspace:
     def campaigns(self) -> tuple[CampaignPaths, ...]:
         """Every campaign, in name order."""
         names = sorted(os.listdir(self.runs)) if self.runs.is_dir() else ()
-        planned = (name for name in names if any(os.path.isfile(f"{self.runs}/{name}/{plan}") for plan in PLANS))
+        planned = (name for name in names if os.path.isfile(f"{self.runs}/{name}/{PLAN}"))
         return tuple(CampaignPaths(self.runs / name) for name in planned)
 
     def unfinished(self, name: str) -> CampaignPaths | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from dlperf.messages import Message
 from dlperf.plan import Configuration, Impossible, PlannedConfiguration, Selection, TrialKey
-from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
+from dlperf.runs.schema import SCHEMA_VERSION
 
 
 class State(StrEnum):
@@ -87,7 +87,7 @@ class Event:
     trial: str | None = None
     """``str(TrialKey)``."""
     state: str | None = None
-    cause: StoredMessage | None = None
+    cause: Message | None = None
     source: str = "engine"
     """engine, supervisor, executor, viewer."""
     data: dict[str, Any] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class TrialProgress:
     seconds_left: float | None = None
     unreachable_since: dict[str, str] = field(default_factory=dict)
     """Node → start of its silence."""
-    pending_reason: StoredMessage | None = None
+    pending_reason: Message | None = None
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class TrialStatus:
 
     key: TrialKey
     state: State = State.PLANNED
-    cause: StoredMessage | None = None
+    cause: Message | None = None
     since: str | None = None
     started: str | None = None
     ended: str | None = None

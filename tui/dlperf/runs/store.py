@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from dlperf.catalog.patterns import EXPECTATION, expected_line, line_problem
 from dlperf.errors import DlperfError, StorageError
 from dlperf.plan.model import interleaved
-from dlperf.runs.bounded import load_json, load_yaml, read_bytes
+from dlperf.runs.bounded import load_json, read_bytes
 from dlperf.runs.paths import CampaignPaths, file_name
 from dlperf.runs.records import CampaignRecord
+from dlperf.runs.schema import NewerError, check_schema
 from dlperf.runs.secrets import IGNORED, SECRETS, redact_for_runs
-from dlperf.runs.upgrades import NewerError, upgrade
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -111,7 +111,7 @@ def redacted_record(path: Path, record: Record) -> Record:
 
 
 def parse_record(path: Path, data: bytes, kind: type[Record]) -> Record:
-    """Return the record of a file's bytes, of this or an older schema.
+    """Return the record of a file's bytes, of this schema.
 
     Raises:
         DlperfError: it is no such record; the message begins with the path.
@@ -144,7 +144,7 @@ def read_record_if_whole(
 def _validated(data: Any, kind: type[Record]) -> Record:
     if not isinstance(data, dict):
         raise ValueError(f"a {type(data).__name__} and no mapping")
-    return _reader(kind).validate_python((upgrade(kind.__name__, data),))[0]
+    return _reader(kind).validate_python((check_schema(data),))[0]
 
 
 def write_campaign(paths: CampaignPaths, record: CampaignRecord) -> None:
@@ -169,7 +169,7 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
     """
     plan = paths.plan
     try:
-        data = (load_json if plan.suffix == ".json" else load_yaml)(read_bytes(plan))
+        data = load_json(read_bytes(plan))
         if isinstance(data, dict) and "trials" not in data:
             record = _planned(data | {"trials": []})
             return replace(record, trials=interleaved(record.configurations))

@@ -10,8 +10,8 @@ from dlperf.messages import Message, message, quoted
 from dlperf.messages.finding import Finding, warning
 from dlperf.runs.paths import Workspace
 from dlperf.runs.published import PublishedFigure
+from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.store import Complain, read_record_if_whole
-from dlperf.runs.upgrades import SCHEMA_VERSION, StoredMessage
 
 EXACT = "exact"
 DIFFERS = "differs_by"
@@ -34,7 +34,7 @@ class Verdict:
     published: str
     recomputed: float | None
     from_timestamps: float | None
-    verdict: StoredMessage
+    verdict: Message
     log_sha256: str
     date: str
     version: str

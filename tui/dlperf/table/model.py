@@ -11,7 +11,6 @@ from dlperf.measured.findings.program_faults import FAULTS
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.messages import ENGLISH, Language, Message, message
 from dlperf.messages.finding import Finding
-from dlperf.runs.upgrades import StoredMessage
 
 LONGEST_CAUSE = 160
 """Characters of a cause in a status."""
@@ -39,7 +38,7 @@ class Status:
 
     code: str
     """One of ``STATUSES``."""
-    cause: StoredMessage | None = None
+    cause: Message | None = None
 
     def __str__(self) -> str:
         return self.text()

@@ -20,7 +20,6 @@ from dlperf.messages import message
 from dlperf.messages.finding import Finding, distinct, error, warning
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
-from dlperf.runs.upgrades import precision_of
 from dlperf.table.model import ConfigurationResult, MetricResult, Status
 
 ALL = "all"
@@ -57,7 +56,7 @@ def _measured_row(
     """Return the row of one configuration without its scaling."""
     trials = _with_repeats(trials, statuses)
     row = ConfigurationResult(
-        **field_values(planned.configuration) | {"precision": precision_of(planned)},
+        **field_values(planned.configuration),
         campaign=campaign,
         numerics=planned.numerics,
         unit=planned.unit,

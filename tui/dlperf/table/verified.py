@@ -8,8 +8,8 @@ from hashlib import sha256
 
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import utc_now
+from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.store import Complain, read_record_if_whole, write_record
-from dlperf.runs.upgrades import SCHEMA_VERSION
 from dlperf.table.model import ConfigurationResult
 from dlperf.version import version
 

@@ -14,8 +14,8 @@ from dlperf.plan import Plan, Selection, expand
 from dlperf.runs.bounded import read_bytes
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import utc_now
+from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.store import parse_record, write_record
-from dlperf.runs.upgrades import SCHEMA_VERSION
 from dlperf.table.load import Filters, load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import row_of_metric
