@@ -327,7 +327,7 @@ def test_where_there_is_no_workspace_one_is_offered(tmp_path: Path, workspace: W
     folder = tmp_path / "new"
     folder.mkdir()
     workspace.runs.rmdir()
-    terminal = Terminal(tmp_path / "other.socket", folder)
+    terminal = Terminal(tmp_path / "other.socket", folder, columns=240)  # the folder's name stands in one line
     try:
         terminal.type(PROGRAM)
         terminal.until_shown("There is no workspace at or above", "[y/N]")
