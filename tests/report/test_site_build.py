@@ -231,7 +231,7 @@ def test_the_theme_fetches_no_font_and_every_script_is_there() -> None:
     settings = yaml_load((CONFIGURATION / "base.yml").open(encoding="utf-8"))
     assert settings["theme"]["font"] is False
     own = (EXPLORER_STYLE, *(f"{SCRIPTS}/{name}" for name in (*OF_COMPARE, "overview.js", *OF_TRIALS)))
-    for name in (*settings["extra_javascript"], *settings["extra_css"], *settings["extra"]["polyfills"], *own):
+    for name in (*settings["extra_javascript"], *settings["extra_css"], *settings["extra"]["scripts_in_folder"], *own):
         assert (ROOT / "site/theme" / name).is_file() or name == PALETTE
 
 

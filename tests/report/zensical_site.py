@@ -1,6 +1,6 @@
 """Build the same pages with Zensical, the successor of Material for MkDocs, and say what differs from MkDocs's site.
 
-    dlperf build-site && pip install zensical && python tests/report/zensical.py site/html
+    dlperf build-site && python tests/report/zensical_site.py
 
 Compared are the pages, text and anchors of each article, the links inside the site, what each page loads, and every
 file of data, byte for byte.
@@ -21,38 +21,44 @@ from urllib.parse import unquote
 from html_text import Document
 
 ROOT = Path(__file__).resolve().parents[2]
-CONFIGURATIONS = ("mkdocs.yml", "mkdocs.zh.yml")
 ARTICLE = re.compile(r"<article.*?</article>", re.DOTALL)
 LOADED = re.compile(r"<(?:script|link)\b[^>]*?(?:src|href)=[\"']?([^\"' >]+)")
-KNOWN = frozenset({"404.html: links", "zh/404.html: links"})
-"""The page for a missing address links from the root of the server, with MkDocs as with Zensical."""
+KNOWN = frozenset({"404.html: links", "zh/404.html: not in MkDocs's site"})
+"""The page for a missing address links from the root of the server, and dlperf removes that of the second language."""
 
 
-def main(arguments: list[str]) -> int:
-    expected = Path(arguments[0] if arguments else ROOT / "site" / "html")
+def main() -> int:
+    found, pages = unknown_differences(ROOT / "site")
+    print("\n".join([*found, f"{pages} pages by Zensical, {len(found)} differences"]))
+    return 1 if found or not pages else 0
+
+
+def unknown_differences(site: Path) -> tuple[list[str], int]:
+    """A line for each difference in the folder ``site`` of a workspace that was built, and the number of pages."""
     with tempfile.TemporaryDirectory() as folder:
-        built = build(Path(folder))
+        built = build(site / "build", Path(folder))
         # what dlperf puts beside the pages of either program
-        shutil.copytree(ROOT / "site" / "data", built / "data", dirs_exist_ok=True)
+        shutil.copytree(site / "build/data", built / "data", dirs_exist_ok=True)
+        expected = site / "html"
         found = [*differences(expected, built), *data_differences(expected / "data", built / "data")]
-        pages = len(documents(built))
-    told = [line for line in found if line.partition(" (")[0] not in KNOWN]
-    print("\n".join([*told, f"{pages} pages by Zensical, {len(told)} differences"]))
-    return 1 if told or not pages else 0
+        return [line for line in found if line.partition(" (")[0] not in KNOWN], len(documents(built))
 
 
-def build(folder: Path) -> Path:
-    """Both languages by Zensical, from a copy: it writes beside its configuration."""
-    for path in ROOT.glob("mkdocs*.yml"):
-        shutil.copy(path, folder)
-    shutil.copytree(ROOT / "site", folder / "site", ignore=shutil.ignore_patterns("html"))
-    for name in CONFIGURATIONS:
-        subprocess.run(["zensical", "build", "--strict", "--config-file", name], cwd=folder, check=True)
-    return folder / "site" / "html"
+def build(sources: Path, folder: Path) -> Path:
+    """All languages by Zensical, from a copy: it writes beside its configuration."""
+    shutil.copytree(sources, folder, dirs_exist_ok=True, ignore=lambda path, _: ["data"] * (Path(path) == sources))
+    zensical = [Path(sys.executable).with_name("zensical"), "build", "--strict", "--config-file"]
+    for path in sorted(folder.glob("mkdocs*.yml")):
+        done = subprocess.run([*zensical, path.name], cwd=folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"zensical {path.name}: {done.stdout[-2000:]} {done.stderr[-2000:]}")
+    return folder / "html"
 
 
 def documents(site: Path) -> dict[str, str]:
-    return {path.relative_to(site).as_posix(): path.read_text("utf-8") for path in site.rglob("*.html")}
+    """The pages, without those that dlperf writes for old addresses."""
+    pages = {path.relative_to(site).as_posix(): path.read_text("utf-8") for path in site.rglob("*.html")}
+    return {name: page for name, page in pages.items() if 'http-equiv="refresh"' not in page}
 
 
 def differences(expected: Path, built: Path) -> Iterator[str]:
@@ -121,4 +127,4 @@ def own_files(page: str) -> set[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
