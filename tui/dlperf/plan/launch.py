@@ -150,6 +150,8 @@ def _values(subject: Subject, container: Container | None) -> dict[str, str]:
     }
     if protocol.take_steps is not None:
         values |= {"take_steps": protocol.take_steps, "steps": protocol.skip_steps + protocol.take_steps}
+        if isinstance(values.get("sequence_length"), int):
+            values["tokens"] = values["steps"] * values["global_batch_size"] * values["sequence_length"]
     mounts = container.mounts if container else {}
     data = {f"data.{name}": path for name, path in subject.hardware.data.items()}
     # In a container, a program finds a data set where it is mounted.
