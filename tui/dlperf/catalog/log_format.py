@@ -70,6 +70,8 @@ class LogFormat(Dialect, Entry):
     """Records of a log that holds no other, such as the progress within a first epoch that did not end."""
     means_of_last: int | None = Field(default=None, ge=2)
     """The times of steps are means of so many last steps of the epoch, which records closer to each other share."""
+    early_last: bool = False
+    """A record is printed after the next step, but the last one of a run at once: its time does not count."""
     every_rank: bool = False
     """Every rank writes its records into the same log."""
     facts: dict[str, str] = Field(default_factory=dict)

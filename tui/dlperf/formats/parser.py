@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain, groupby, islice, takewhile
+from math import nan
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -58,6 +59,8 @@ class LogParser:
         """Parse what is left at the end of the log: a last line without a line end, and the last declarations."""
         for lines in self._reader.finish():
             self._read(lines)
+        if self._rules.early_last:
+            self._drop_last_times()
         self.has_whole_records = bool(self.runs)
         if self._rules.held is not None:
             self._rules.held.release()
@@ -65,6 +68,11 @@ class LogParser:
         self._read_declarations(last[-1] if last else 0, self.lines + 1)
         self._recorder.apply_declarations()
         self._recorder.on_next_run = ignore_run  # or parser and recorder keep each other, and the log, in memory
+
+    def _drop_last_times(self) -> None:
+        for run in self.runs:
+            if len(run.samples):
+                run.samples.time[-1] = nan
 
     def _read(self, lines: Lines) -> None:
         self._recent.add(lines)

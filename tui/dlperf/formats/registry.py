@@ -147,7 +147,7 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
     declarations = metadata_rules(recorder, entry.metadata)
     if entry.final_settings is not None:
         declarations.append(search_rule(entry.final_settings, lambda match, number: recorder.override_declarations()))
-    return Rules(events, declarations, held, held_events)
+    return Rules(events, declarations, held, held_events, entry.early_last)
 
 
 def _record_rule(

@@ -85,6 +85,8 @@ class Rules:
     """Records that count at the end of a log without others."""
     held_events: Sequence[Rule] = ()
     """Their rules: searched for in every line until the log has another record."""
+    early_last: bool = False
+    """The time of the last record of a run does not count."""
 
 
 class RecordRule:
