@@ -132,10 +132,12 @@ def _filler(subject: Subject, values: Mapping[str, str], used: set[str]) -> Call
 
 def _values(subject: Subject, container: Container | None) -> dict[str, str]:
     axes, protocol = subject.configuration, subject.protocol
-    batches = dict(axes.axes).get(ACCUMULATION, 1)
+    further = dict(axes.axes)
+    batches, length = further.get(ACCUMULATION, 1), further.get("sequence_length")
+    global_batch_size = axes.batch_size * axes.gpus_total * (batches if isinstance(batches, int) else 1)
     values = {
         "batch_size": axes.batch_size,
-        "global_batch_size": axes.batch_size * axes.gpus_total * (batches if isinstance(batches, int) else 1),
+        "global_batch_size": global_batch_size,
         "node_batch_size": axes.batch_size * axes.gpus,
         "precision": axes.precision,
         "device": device(subject.hardware),
@@ -146,12 +148,12 @@ def _values(subject: Subject, container: Container | None) -> dict[str, str]:
         "seconds": protocol.seconds or 0,
         "skip_steps": protocol.skip_steps,
         "hosts": ",".join(node.address for node in _nodes(subject)),
-        **dict(axes.axes),
+        **further,
     }
     if protocol.take_steps is not None:
-        values |= {"take_steps": protocol.take_steps, "steps": protocol.skip_steps + protocol.take_steps}
-        if isinstance(values.get("sequence_length"), int):
-            values["tokens"] = values["steps"] * values["global_batch_size"] * values["sequence_length"]
+        steps = protocol.skip_steps + protocol.take_steps
+        values |= {"take_steps": protocol.take_steps, "steps": steps}
+        values |= {"tokens": steps * global_batch_size * length} if isinstance(length, int) else {}
     mounts = container.mounts if container else {}
     data = {f"data.{name}": path for name, path in subject.hardware.data.items()}
     # In a container, a program finds a data set where it is mounted.
