@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -157,9 +156,9 @@ def test_two_writers_do_not_mix_their_lines(paths):
     assert (events.count("one"), events.count("two")) == (50, 50)
 
 
-def test_a_full_disk_is_said_in_one_line():
-    with pytest.raises(DlperfError, match=r"/dev/full: cannot be written \(No space left on device\)"):
-        append_records(Path("/dev/full"), [Event("t", "note")])
+def test_a_full_disk_is_said_in_one_line(small_disk):
+    with pytest.raises(DlperfError, match=r"journal\.jsonl: cannot be written \(No space left on device\)"):
+        append_records(small_disk / "journal.jsonl", [Event("t", "note", cause=quoted("x" * (2 << 20)))])
 
 
 def test_keys_are_read_back_from_their_text():

@@ -6,7 +6,8 @@ import json
 
 from dlperf.app.model.choice import Choice, Preset
 from dlperf.errors import RequestError
-from dlperf.runs.bounded import load_json, read_bytes
+from dlperf.opening import read_bytes
+from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import Workspace
 
 

@@ -15,6 +15,7 @@ from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Run, Samples
 from dlperf.measured.run_units import reading_of
 from dlperf.measured.throughput.reading import NotEstimable
+from dlperf.opening import open_regular
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.records import TrialProgress
 
@@ -38,7 +39,7 @@ class LiveLog:
     def read(self) -> bool:
         """Parse what was added; return whether there is more to read."""
         try:
-            with self._path.open("rb") as stream:
+            with open_regular(self._path) as stream:
                 if stream.seek(0, SEEK_END) < self._offset:  # truncated or replaced
                     self._offset = 0
                 stream.seek(self._offset)

@@ -12,12 +12,13 @@ from dlperf.derived.timeline import derive, write_derived
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.logs import LogReader, is_gzip
 from dlperf.measured.model import TrialResult
+from dlperf.opening import open_regular, private_writer
 from dlperf.plan import PlannedConfiguration, Selection, TrialKey
 from dlperf.runs.archive import seal, sha256_of
 from dlperf.runs.journal import figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus, utc_now
-from dlperf.runs.store import append_records, open_private, write_campaign, write_record
+from dlperf.runs.store import append_records, write_campaign, write_record
 from dlperf.version import version
 
 
@@ -96,9 +97,9 @@ def _write_trial(
 def _copy_log(log: ImportedLog, paths: TrialPaths) -> None:
     """Copy the log byte for byte, compressed or not."""
     node = paths.node(NODE)
-    target = node.compressed_log if is_gzip(log.file.path) else node.log
+    target = node.compressed_log if is_gzip(log.file.opened) else node.log
     target.parent.mkdir(parents=True, exist_ok=True)
-    with log.file.path.open("rb") as source, open(target, "wb", opener=open_private) as stream:
+    with open_regular(log.file.opened) as source, open(target, "wb", opener=private_writer) as stream:
         shutil.copyfileobj(source, stream, 1 << 20)
     if sha256_of(target) != log.sha256:
         raise DlperfError(f"{log.file.shown} changed while it was read: import it when it is no longer written")

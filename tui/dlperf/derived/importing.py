@@ -106,7 +106,7 @@ def _imported_logs(
 ) -> Iterator[ImportedLog | SkippedFile]:
     """Identify the runs of a file; yield the reason why it is no log, or why a run is not imported."""
     try:
-        runs, digest = logs.read(file.path, request.format), sha256_of(file.path)
+        runs, digest = logs.read(file.opened, request.format), sha256_of(file.opened)
     except DlperfError as error:
         yield SkippedFile(file.shown, str(error))
         return

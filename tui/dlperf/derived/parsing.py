@@ -156,9 +156,9 @@ def _parse_file(path: Path, options: ParseOptions, logs: LogReader) -> Parsed:
 
 def _parse_source(source: SourceFile, options: ParseOptions, logs: LogReader) -> Parsed:
     try:
-        runs = logs.read(source.path, options.format_id)
+        runs = logs.read(source.opened, options.format_id)
         if not runs:
-            raise RequestError(f"{source.path}: {_why_no_run(source.path, options.format_id)}")
+            raise RequestError(f"{source.path}: {_why_no_run(source.opened, options.format_id)}")
     except DlperfError as error:
         return Parsed(problems=(str(error),), errors=(error,))
     facts = facts_of_name(source.name)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dlperf.catalog.axes import Configuration, profiled_configuration
+from dlperf.opening import is_regular
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.store import Complain, read_record_if_whole
@@ -51,5 +52,5 @@ def read_profile(
     for node in reversed(campaign.profiles(profiled_configuration(point).id)):
         profile = read_record_if_whole(node.profile, Profile, complain)
         if profile is not None:
-            return profile, node.trace if profile.trace and node.trace.is_file() else None
+            return profile, node.trace if profile.trace and is_regular(node.trace) else None
     return None

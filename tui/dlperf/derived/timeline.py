@@ -21,6 +21,7 @@ from dlperf.measured.model import TrialResult
 from dlperf.measured.statistics import outliers
 from dlperf.measured.throughput.reading import NotEstimable, Reading
 from dlperf.measured.trial import result_of
+from dlperf.opening import is_regular
 from dlperf.plan import PlannedConfiguration
 from dlperf.redaction import Redactor
 from dlperf.runs.archive import sha256_of
@@ -104,7 +105,7 @@ def origin_of(result: TrialResult, log_sha256: str | None, telemetry_sha256: Map
 def _timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, evidence: Evidence) -> Timeline:
     """Derive the timeline of a trial from its evidence."""
     run = evidence.run
-    telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if node.telemetry.is_file()}
+    telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if is_regular(node.telemetry)}
     points = _throughput(run, planned) if run else []
     log = log_of(paths, result)
     rows = [row for of_node in evidence.telemetry for row in of_node]

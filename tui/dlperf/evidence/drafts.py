@@ -33,7 +33,7 @@ def draft_of(path: Path) -> str:
         RequestError: the file cannot be read, or no line looks like a rate.
     """
     try:
-        with open_log(path) as stream:
+        with open_log(path.resolve()) as stream:
             examples = rate_examples(stream.read(SEARCHED))
     except (EOFError, OSError) as error:
         raise RequestError(f"{path}: cannot be read: {error}") from error

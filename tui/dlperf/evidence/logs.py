@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from io import BufferedIOBase
+from io import BufferedIOBase, BufferedReader
 from itertools import chain, islice
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from dlperf.errors import RequestError
 from dlperf.formats.lines import LineReader
 from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.samples import Run
-from dlperf.runs.bounded import open_regular
+from dlperf.opening import open_regular
 from dlperf.runs.paths import Workspace
 from dlperf.runs.secrets import redact_for_runs
 
@@ -125,6 +125,18 @@ def is_gzip(path: Path) -> bool:
         raise RequestError(f"{path}: {error.strerror}") from error
 
 
+class Unpacked(gzip.GzipFile):
+    """What a gzipped file holds; closes the file, too."""
+
+    def __init__(self, stream: BufferedReader) -> None:
+        super().__init__(fileobj=stream, mode="rb")
+        self._stream = stream
+
+    def close(self) -> None:
+        super().close()
+        self._stream.close()
+
+
 def open_log(path: Path) -> BufferedIOBase:
     """Open a log, decompressed.
 
@@ -132,7 +144,8 @@ def open_log(path: Path) -> BufferedIOBase:
         RequestError: the file cannot be read.
     """
     try:
-        return gzip.open(path, "rb") if is_gzip(path) else path.open("rb")
+        stream = open_regular(path)
+        return Unpacked(stream) if is_gzip(path) else stream
     except OSError as error:
         raise RequestError(f"{path}: {error.strerror}") from error
 

@@ -24,6 +24,11 @@ class SourceFile:
     """Path from the imported folder's own name on; facts are read from it."""
 
     @property
+    def opened(self) -> Path:
+        """The file itself: what the user named may lie behind a link."""
+        return self.path.resolve()
+
+    @property
     def shown(self) -> str:
         """The path as the user gave it."""
         return readable(self.path)

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import TextIO
 
 from dlperf.evidence.columns import total
-from dlperf.runs.bounded import open_regular
+from dlperf.opening import open_regular
 
 TIME_ZONE_STEP = 900.0
 """Offsets from UTC are whole quarters of an hour."""

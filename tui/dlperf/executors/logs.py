@@ -18,9 +18,10 @@ from dlperf.errors import DlperfError, StorageError
 from dlperf.executors.tasks import NodeTask
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange, NodeFileError, NodeReport, Unreadable
+from dlperf.opening import open_regular, private_writer
 from dlperf.runs.paths import NodePaths, file_name, replaced_log
 from dlperf.runs.secrets import redact_for_runs
-from dlperf.runs.store import open_private, write_atomic
+from dlperf.runs.store import write_atomic
 
 Failed = dict[tuple[str, str], NodeFileError]
 """Key of a task → its file that cannot be archived."""
@@ -74,7 +75,7 @@ def append(path: Path, data: bytes) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "ab", buffering=0, opener=open_private) as stream:
+        with open(path, "ab", buffering=0, opener=private_writer) as stream:
             view = memoryview(data)
             while view:
                 view = view[stream.write(view) :]
@@ -106,7 +107,7 @@ class _Growth:
         """The last archived bytes, which the node's log must have before the new ones."""
         if not self.offset:
             return b""
-        with self.archived.open("rb") as stream:
+        with open_regular(self.archived) as stream:
             stream.seek(max(0, self.offset - OVERLAP_BYTES))
             return stream.read(OVERLAP_BYTES)
 

@@ -16,12 +16,13 @@ from dlperf.errors import DlperfError
 from dlperf.evidence.facts import flattened
 from dlperf.evidence.logs import LogReader, log_reader
 from dlperf.measured.model import TrialResult
+from dlperf.opening import read_bytes
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.data import is_published
 from dlperf.report.files.downloads import Download
 from dlperf.report.site.locations import Group
 from dlperf.runs.archive import RENDERED, TrialFiles, sha256_of
-from dlperf.runs.bounded import load_json, read_bytes
+from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import NodePaths, TrialPaths, Workspace
 from dlperf.runs.store import Complain, read_record_if_whole
 from dlperf.table.model import ConfigurationResult

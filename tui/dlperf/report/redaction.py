@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError
 from dlperf.evidence.logs import open_log
+from dlperf.opening import read_bytes
 from dlperf.redaction import Found, Redactor
 from dlperf.redaction.redactor import HOME, has_placeholder
 from dlperf.redaction.rules import compiled
@@ -78,7 +79,7 @@ def page_spellings(value: str) -> tuple[str, ...]:
 def without_secrets(workspace: Workspace, data: SiteData) -> list[str]:
     """Return the campaigns whose plans have secrets that are not here, so that they are not found in logs."""
     paths = [workspace.campaign(name) for name in data.campaigns]
-    unknown = [each for each in paths if not secrets_of(each.directory) and has_placeholder(each.plan.read_bytes())]
+    unknown = [each for each in paths if not secrets_of(each.directory) and has_placeholder(read_bytes(each.plan))]
     return [each.name for each in unknown]
 
 

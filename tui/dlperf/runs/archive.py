@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from dlperf.opening import files_below, is_regular, open_regular, read_bytes
 from dlperf.redaction.redactor import has_placeholder
-from dlperf.runs.bounded import open_regular, read_bytes
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.secrets import redact_program
@@ -103,7 +103,7 @@ class TrialFiles:
 
     def source(self, path: Path) -> Path | bytes | None:
         """Return the file that holds the bytes of ``path``, or the bytes; None where there are none."""
-        if _is_file(path):
+        if is_regular(path):
             return path
         item = self._archived.get(path.relative_to(self._paths.directory).as_posix())
         return self._kept(item) if item else None
@@ -113,7 +113,7 @@ class TrialFiles:
             return self.record.texts[item.sha256].encode()
         if item.kept == OBJECT and _DIGEST.fullmatch(item.sha256):
             stored = self._paths.objects / item.sha256
-            return stored if _is_file(stored) else None
+            return stored if is_regular(stored) else None
         return None
 
     def read(self, path: Path) -> bytes:
@@ -149,7 +149,7 @@ class TrialFiles:
 
 def sha256_of(path: str | Path) -> str:
     """Return the SHA-256 of a file of any size, in hexadecimal."""
-    with open(path, "rb", buffering=0) as stream:
+    with open_regular(path) as stream:
         digest = hashlib.sha256()
         while part := stream.read(PART):
             digest.update(part)
@@ -248,16 +248,12 @@ def _remove(paths: TrialPaths, files: Iterable[Path]) -> None:
 def _loose_files(paths: TrialPaths) -> dict[str, Path]:
     """Return regular files below the trial's folder by name; links are not followed, so nothing outside is read."""
     own = {paths.result, paths.timeline, paths.archive}
-    files = sorted(path for path in paths.directory.rglob("*") if path not in own and _is_file(path))
+    files = sorted(path for path in files_below(paths.directory) if path not in own)
     return {_name(path.relative_to(paths.directory)): path for path in files}
 
 
 def _name(path: Path) -> str:
     return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
-
-
-def _is_file(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
 
 
 def _compare(expected: Mapping[str, str], present: Mapping[str, Path | bytes]) -> list[ChecksumProblem]:

@@ -1,47 +1,16 @@
-"""Read files that anything may have written or damaged: bounded in size and nesting, and never blocking."""
+"""Read documents that anything may have written or damaged: bounded in nesting and numbers."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import stat
 from math import isinf
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-MAX_BYTES = 256 << 20
-"""The plan of 100,000 trials takes less."""
 MAX_DEPTH = 64
 """Of YAML: libyaml recurses on the C stack."""
 _LARGE_NUMBER = re.compile(rb"[0-9](?<![^:,\[\s-].)(?:[0-9.]*[eE]\+?[0-9]{3}|[0-9]{307})", re.DOTALL)
 """Begins as a number of JSON does, not within a word; a class of characters first is what Python searches fastest."""
-
-
-def read_bytes(path: Path, offset: int = 0) -> bytes:
-    """Return the content of a regular file.
-
-    Raises:
-        OSError: it cannot be read, or is too large.
-    """
-    with open_regular(path) as stream:
-        if os.fstat(stream.fileno()).st_size > MAX_BYTES:
-            raise OSError(0, f"larger than {MAX_BYTES >> 20} MiB", str(path))
-        stream.seek(offset)
-        return stream.read()
-
-
-def open_regular(path: Path) -> BinaryIO:
-    """Open a regular file to read; a pipe, which would block, is refused.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    stream = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115 - the caller's
-    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-        stream.close()
-        raise OSError(0, "not a regular file", str(path))
-    return stream
 
 
 def load_json(data: bytes) -> Any:

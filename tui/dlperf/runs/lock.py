@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
+from dlperf.opening import open_regular, writer
 from dlperf.runs.paths import CampaignPaths
 
 PATIENCE_SECONDS = 0.5
@@ -35,7 +36,7 @@ def engine_lock(paths: CampaignPaths) -> Iterator[None]:
 
 def _open(path: Path) -> int:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        return writer(str(path), os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise DlperfError(f"{path}: {error.strerror}: the engine cannot start") from error
 
@@ -60,13 +61,10 @@ def _locked(descriptor: int, kind: int) -> bool:
 def engine_pid(paths: CampaignPaths) -> int | None:
     """Return the engine's process id: 0 where it is unknown (on another machine), None where no engine runs."""
     try:
-        descriptor = os.open(paths.lock, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open_regular(paths.lock) as stream:
+            if _locked(stream.fileno(), fcntl.LOCK_SH):
+                return None
+            text = stream.read(32).strip()
     except OSError:
         return None
-    try:
-        if _locked(descriptor, fcntl.LOCK_SH):
-            return None
-        text = os.pread(descriptor, 32, 0).strip()
-        return int(text) if text.isdigit() else 0
-    finally:
-        os.close(descriptor)
+    return int(text) if text.isdigit() else 0

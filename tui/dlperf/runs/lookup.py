@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dlperf.errors import RequestError, StorageError
+from dlperf.opening import read_bytes
 from dlperf.plan import TrialKey
-from dlperf.runs.bounded import read_bytes
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace

@@ -6,11 +6,13 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from dlperf.errors import RequestError
+from dlperf.opening import files_below, is_plain, is_regular
 from dlperf.plan import TrialKey
 
 PLAN = "campaign.json"
@@ -79,7 +81,7 @@ class NodePaths:
         ranks = sorted(self._in_ranks("*"), key=_natural_order)
         whole = [path for path in (self.log, self.compressed_log, *ranks) if REPLACED not in path.name]
         found = [*whole, *self.replaced_logs()]
-        return tuple(path for path in found if path.is_file() and not path.is_symlink())
+        return tuple(filter(is_regular, found))
 
     def replaced_logs(self) -> list[Path]:
         """What is left of logs that the payload truncated, replaced or renamed while it ran."""
@@ -88,7 +90,7 @@ class NodePaths:
 
     def _in_ranks(self, pattern: str) -> Iterable[Path]:
         """Files of the ranks; nothing where somebody put a link in place of their folder."""
-        return () if self.ranks.is_symlink() else self.ranks.rglob(pattern)
+        return (path for path in files_below(self.ranks) if fnmatchcase(path.name, pattern))
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,8 @@ class TrialPaths:
 
     def nodes(self) -> tuple[NodePaths, ...]:
         """The nodes that have a folder, in name order: those that left a log or telemetry, or still run."""
+        if not is_plain(self.directory / "nodes"):
+            return ()
         try:
             with os.scandir(self.directory / "nodes") as entries:
                 found = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -155,7 +159,7 @@ class CampaignPaths:
     def profiles(self, configuration: str) -> list[NodePaths]:
         """The nodes with a profile in the trials of a configuration, in order of the trials."""
         found = (self.directory / file_name(configuration)).glob("*/nodes/*/ranks/profile.json")
-        return [NodePaths(path.parents[1]) for path in sorted(found, key=_natural_order)]
+        return [NodePaths(path.parents[1]) for path in sorted(filter(is_regular, found), key=_natural_order)]
 
     def trial(self, key: TrialKey) -> TrialPaths:
         return TrialPaths(self.directory / f"{file_name(key.configuration)}/{key.number}")
@@ -234,7 +238,7 @@ class Workspace:
 
     def baseline_files(self) -> tuple[Path, ...]:
         """The file of each baseline, in name order."""
-        return tuple(sorted(self.baselines.glob("[!.]*.json")))
+        return tuple(sorted(filter(is_regular, self.baselines.glob("[!.]*.json"))))
 
     def campaign(self, name: str) -> CampaignPaths:
         """The campaign of that name, whether or not it exists.
@@ -263,7 +267,7 @@ class Workspace:
     def campaigns(self) -> tuple[CampaignPaths, ...]:
         """Every campaign, in name order."""
         names = sorted(os.listdir(self.runs)) if self.runs.is_dir() else ()
-        planned = (name for name in names if os.path.isfile(f"{self.runs}/{name}/{PLAN}"))
+        planned = (name for name in names if is_regular(f"{self.runs}/{name}/{PLAN}"))
         return tuple(CampaignPaths(self.runs / name) for name in planned)
 
     def unfinished(self, name: str) -> CampaignPaths | None:
@@ -274,4 +278,5 @@ class Workspace:
 
     def published_reports(self) -> tuple[PublishedPaths, ...]:
         """Every third-party report, in name order."""
-        return tuple(PublishedPaths(path.parent) for path in sorted(self.published.glob("*/report.yaml")))
+        reports = sorted(filter(is_regular, self.published.glob("*/report.yaml")))
+        return tuple(PublishedPaths(path.parent) for path in reports)

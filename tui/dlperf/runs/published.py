@@ -10,7 +10,8 @@ from typing import Literal
 
 from dlperf.errors import DlperfError
 from dlperf.messages import Code
-from dlperf.runs.bounded import load_yaml, read_bytes
+from dlperf.opening import read_bytes
+from dlperf.runs.bounded import load_yaml
 from dlperf.runs.paths import PublishedPaths, Workspace
 from dlperf.runs.store import each_readable, one_line, type_adapter
 

@@ -9,8 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from dlperf.errors import StorageError
+from dlperf.opening import read_bytes
 from dlperf.redaction import Redactor
-from dlperf.runs.bounded import load_json, read_bytes
+from dlperf.runs.bounded import load_json
 
 SECRETS = "secrets.json"
 """Placeholder → value; mode 0600, in the campaign's folder, ignored by git."""

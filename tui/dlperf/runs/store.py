@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dlperf.catalog.patterns import EXPECTATION, expected_line, line_problem
 from dlperf.errors import DlperfError, StorageError
+from dlperf.opening import private_writer, read_bytes, writer
 from dlperf.plan.model import interleaved
-from dlperf.runs.bounded import load_json, read_bytes
+from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import CampaignPaths, file_name
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.schema import NewerError, check_schema
@@ -67,7 +68,7 @@ def write_atomic(path: Path, data: bytes, durable: bool = True, private: bool = 
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb", opener=open_private if private else None) as stream:
+        with open(temporary, "wb", opener=private_writer if private else writer) as stream:
             stream.write(data)
             stream.flush()
             if durable:
@@ -77,11 +78,6 @@ def write_atomic(path: Path, data: bytes, durable: bool = True, private: bool = 
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise StorageError(f"{path}: cannot be written ({error.strerror}): free space or fix permissions") from error
-
-
-def open_private(path: str, flags: int) -> int:
-    """Open a file that only its owner may read; the ``opener`` of files that may hold secrets."""
-    return os.open(path, flags, 0o600)
 
 
 def write_record(path: Path, record: Any, durable: bool = True) -> None:
@@ -228,7 +224,8 @@ def append_lines(path: Path, values: Iterable[Any], durable: bool = True) -> Non
 def _append(path: Path, data: bytes, durable: bool) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644), "r+b", buffering=0) as stream:
+        descriptor = writer(str(path), os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        with os.fdopen(descriptor, "r+b", buffering=0) as stream:
             size = os.fstat(stream.fileno()).st_size
             torn = size > 0 and os.pread(stream.fileno(), 1, size - 1) != b"\n"
             data = b"\n" + data if torn else data

@@ -10,8 +10,8 @@ from dlperf.catalog.files.problem import hint
 from dlperf.errors import DlperfError, RequestError
 from dlperf.measured.statistics import pooled_variation
 from dlperf.messages import Message, message
+from dlperf.opening import read_bytes
 from dlperf.plan import Plan, Selection, expand
-from dlperf.runs.bounded import read_bytes
 from dlperf.runs.paths import Workspace
 from dlperf.runs.records import utc_now
 from dlperf.runs.schema import SCHEMA_VERSION

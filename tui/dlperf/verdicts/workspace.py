@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from dlperf.errors import DlperfError
+from dlperf.opening import is_regular
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.paths import Workspace
 from dlperf.runs.store import read_campaign
@@ -20,7 +21,7 @@ Plan = dict[str, PlannedConfiguration]
 def planned_configurations(workspace: Workspace, name: str) -> Plan:
     """Return the planned configurations of a campaign by id; none for a third-party report."""
     paths = workspace.campaign(name) if "/" not in name else None
-    if paths is None or not paths.plan.is_file():
+    if paths is None or not is_regular(paths.plan):
         return {}
     return {item.configuration.id: item for item in read_campaign(paths).configurations}
 

@@ -277,7 +277,7 @@ def _in_folder(text: str) -> Iterator[tuple[LocalLog, Path]]:
     commit, folder = _parts(text)
     for file in find_files([Path(folder)])[0]:
         source = f"{commit}:{file.name}" if commit else file.name
-        yield LocalLog(source, file.name), file.path
+        yield LocalLog(source, file.name), file.opened
 
 
 def _imported(

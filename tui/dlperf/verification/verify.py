@@ -12,9 +12,9 @@ from dlperf.derived.timeline import Timeline, derive, write_timeline
 from dlperf.evidence.logs import LogReader
 from dlperf.formats.registry import describe
 from dlperf.measured.model import TrialResult
+from dlperf.opening import read_bytes
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.archive import TrialFiles
-from dlperf.runs.bounded import read_bytes
 from dlperf.runs.journal import CampaignReader, figure_data
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus, utc_now

@@ -11,13 +11,14 @@ from pathlib import Path
 import dlperf
 from dlperf.campaign.create import create_campaign, refuse_examples
 from dlperf.errors import DlperfError, RequestError
+from dlperf.opening import is_regular, private_writer, read_bytes
 from dlperf.plan import Plan
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import Event
-from dlperf.runs.store import open_private, read_records
+from dlperf.runs.store import read_records
 
 START_SECONDS = 30.0
 """For an engine to work."""
@@ -80,7 +81,7 @@ def _spawn(workspace: Workspace, paths: CampaignPaths) -> subprocess.Popen[bytes
     command = [sys.executable, "-m", "dlperf", "--workspace", str(workspace.root), "resume", "--", paths.name]
     package = Path(dlperf.__file__).parents[1]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (str(package), os.getenv("PYTHONPATH"))))}
-    with open(paths.engine_log, "ab", opener=open_private) as log:
+    with open(paths.engine_log, "ab", opener=private_writer) as log:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment
         )
@@ -94,5 +95,5 @@ def _has_started(paths: CampaignPaths, begun: int) -> bool:
 
 
 def _last_line(path: Path) -> str:
-    lines = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
+    lines = read_bytes(path).decode(errors="replace").strip().splitlines() if is_regular(path) else []
     return lines[-1] if lines else "no output"

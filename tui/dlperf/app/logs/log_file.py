@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import shutil
 import tempfile
@@ -12,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import IO
+
+from dlperf.evidence.logs import Unpacked
+from dlperf.opening import open_regular
 
 PIECE = 1 << 16
 """A longer line is shown in pieces that start at multiples of this: no line costs more memory."""
@@ -106,9 +108,9 @@ class LogFile:
 def _open_unpacked(path: Path) -> IO[bytes]:
     """Open the file itself, or a nameless one with what a gzipped file holds."""
     if path.suffix != ".gz":
-        return path.open("rb")
+        return open_regular(path)
     unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the log
-    with gzip.open(path, "rb") as packed:
+    with Unpacked(open_regular(path)) as packed:
         shutil.copyfileobj(packed, unpacked)
     unpacked.flush()
     return unpacked

@@ -12,6 +12,7 @@ from dlperf.app.model.table import Column, Row
 from dlperf.app.model.trials import sparkline
 from dlperf.evidence.telemetry import TelemetryRow, parse_telemetry, read_telemetry
 from dlperf.messages import _, pgettext
+from dlperf.opening import open_regular
 from dlperf.view.text import printable, short_duration
 
 TAIL_BYTES = 65536
@@ -44,7 +45,7 @@ SLOWED = 0x08 | 0x40 | 0x80 | 0x20
 def read_devices(path: Path, node: str) -> list[Device]:
     """Return the newest sample of each device; empty if there is none."""
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             header = stream.readline().decode("ascii", "replace")
             start = stream.tell()
             stream.seek(max(start, path.stat().st_size - TAIL_BYTES))

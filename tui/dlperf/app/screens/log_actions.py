@@ -17,6 +17,7 @@ from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.status_line import set_titles
 from dlperf.messages import _
+from dlperf.opening import is_regular
 from dlperf.view.text import printable
 
 GROWING_SECONDS = 3.0
@@ -136,9 +137,11 @@ class LogActions(PlaceScreen):
 
     def action_page_log(self) -> None:
         path = self._streams[self._stream].path if self._streams else None
-        if path is not None and path.suffix == ".gz":
+        if path is None or not is_regular(path):
+            return
+        if path.suffix == ".gz":
             self.run_program("PAGER", "less", (), f"gzip -dc {shlex.quote(str(path))} | ")
-        elif path is not None and path.is_file():
+        else:
             self.run_program("PAGER", "less", (path,))
 
     def action_log_in(self) -> None:

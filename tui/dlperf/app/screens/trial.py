@@ -36,6 +36,7 @@ from dlperf.formats.samples import Run
 from dlperf.measured.run_units import reading_of
 from dlperf.measured.throughput.reading import NotEstimable
 from dlperf.messages import N_, _, render
+from dlperf.opening import open_regular
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import State, TrialStatus
 from dlperf.view.text import printable
@@ -294,7 +295,7 @@ class SeriesReader:
 
     def _feed(self, parser: LogParser) -> None:
         try:
-            with self.path.open("rb") as stream:
+            with open_regular(self.path) as stream:
                 stream.seek(self._offset)
                 while data := stream.read(BLOCK):
                     parser.feed(data)

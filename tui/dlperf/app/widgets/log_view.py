@@ -16,6 +16,7 @@ from dlperf.app.logs.search import Pattern, error_pattern, pattern_of
 from dlperf.app.logs.window import MatchingLines
 from dlperf.app.widgets.log_drawing import LogDrawing
 from dlperf.messages import _
+from dlperf.opening import is_regular
 from dlperf.view.text import percent, printable
 
 Found = TypeVar("Found")
@@ -67,7 +68,7 @@ class LogView(LogDrawing, can_focus=True):
         return False
 
     def _open(self) -> None:
-        if self.path is None or self._opening or not self.path.is_file():
+        if self.path is None or self._opening or not is_regular(self.path):
             return
         if self.path.suffix == ".gz":  # unpacking a large log takes seconds
             self._opening = True

@@ -16,6 +16,7 @@ from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.metrics import Metric, Protocol
 from dlperf.catalog.model import Case, Framework, Precision
 from dlperf.errors import DlperfError, RequestError
+from dlperf.opening import is_regular, read_bytes
 
 BUILTIN = Path(__file__).parents[1] / "builtin"
 BUILTIN_PROGRAMS = Path(__file__).parents[2] / "workloads"
@@ -139,11 +140,11 @@ def read_programs(names: Iterable[str], workspace_catalog: Path | None = None) -
 
 def _read_program(name: str, workspace_catalog: Path | None) -> bytes:
     paths = (folder / name for folder in _program_folders(workspace_catalog))
-    path = next(filter(Path.is_file, paths), None)
+    path = next((path for path in paths if path.is_file() or path.is_symlink()), None)
     if path is None:
         raise RequestError(f"program {name} is neither in dlperf/workloads nor in catalog/workloads: add it there")
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except OSError as error:
         raise RequestError(f"{path}: {error.strerror}") from error
 
@@ -159,7 +160,7 @@ def _ids(
 ) -> dict[str, set[str]]:
     ids = {kind: {name for layer in layers for name in layer.declared[kind]} for kind in KINDS}
     folders = filter(Path.is_dir, _program_folders(workspace_catalog))
-    ids[PROGRAMS] = {path.name for folder in folders for path in folder.iterdir() if path.is_file()}
+    ids[PROGRAMS] = {path.name for folder in folders for path in folder.iterdir() if is_regular(path)}
     if known_formats is None:
         del ids["formats"]
     else:

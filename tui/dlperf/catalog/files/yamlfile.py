@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from dlperf.catalog.files.problem import Problem, field_name
+from dlperf.opening import open_regular
 
 Location = tuple[str | int, ...]
 
@@ -69,9 +70,7 @@ class _TooBig(Exception):
 
 
 def _read(path: Path) -> str:
-    if not path.is_file():
-        raise OSError(0, "not a regular file")
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise _TooBig(f"is larger than {MAX_BYTES // 1024} KiB (split it into several files)")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 from pathlib import Path
 
 from dlperf.errors import RequestError
 from dlperf.messages import LANGUAGES, Language
+from dlperf.opening import copy_tree, is_regular, link_or_copy, read_bytes
 from dlperf.report.site.locations import language_root
 from dlperf.report.site.shipped import shipped_root
 from dlperf.report.templating import render
@@ -43,7 +43,7 @@ def keep_edition(workspace: Workspace, site: Path, name: str) -> None:
         copy.mkdir()
         for part in site.iterdir():
             if part.is_dir() and part.name != FOLDER:
-                shutil.copytree(part, copy / part.name, copy_function=link_or_copy)
+                copy_tree(part, copy / part.name)
             elif part.is_file():
                 link_or_copy(str(part), str(copy / part.name))
         for page in copy.rglob("*.html"):
@@ -53,7 +53,7 @@ def keep_edition(workspace: Workspace, site: Path, name: str) -> None:
                 home = f"{FOLDER}/{other}/{root}index.html"
                 write_redirect(copy / home, os.path.relpath(home, os.path.dirname(f"{FOLDER}/{name}/{home}")), home)
         copy.replace(folder / name)
-    shutil.copytree(folder / name, site / FOLDER / name, copy_function=link_or_copy)
+    copy_tree(folder / name, site / FOLDER / name)
 
 
 def _mark(page: Path, root: Path, name: str) -> None:
@@ -78,7 +78,7 @@ def add_kept(workspace: Workspace, site: Path) -> list[str]:
     A line of ``site/redirects.txt`` holds the old and the new address of a page, relative to the root of the site.
     """
     if editions(workspace):
-        shutil.copytree(_folder(workspace), site / FOLDER, copy_function=link_or_copy)
+        copy_tree(_folder(workspace), site / FOLDER)
     for _, words in _moved(shipped_root() / REDIRECTS):
         _redirect(site, words, "")  # a language that the site lacks has none
     listed, shipped = workspace.site / REDIRECTS, [words for _, words in _moved(shipped_root() / REDIRECTS)]
@@ -88,7 +88,7 @@ def add_kept(workspace: Workspace, site: Path) -> list[str]:
 
 def _moved(listed: Path) -> list[tuple[int, list[str]]]:
     """Return number and words of each line of a list of redirects."""
-    lines = listed.read_text("utf-8", "replace").splitlines() if listed.is_file() else []
+    lines = read_bytes(listed).decode("utf-8", "replace").splitlines() if is_regular(listed) else []
     return [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#"]
 
 
@@ -114,11 +114,3 @@ def write_redirect(path: Path, address: str, name: str) -> None:
 
 def _folder(workspace: Workspace) -> Path:
     return workspace.site / FOLDER
-
-
-def link_or_copy(source: str, target: str) -> None:
-    """Link the file, or copy it where the disk cannot; safe because no build writes into an existing file."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)

@@ -10,6 +10,7 @@ from typing import Any
 from dlperf.catalog.files.problem import CatalogError
 from dlperf.catalog.files.yamlfile import read_document
 from dlperf.messages.language import CODES
+from dlperf.opening import read_bytes
 from dlperf.report.site.locations import root_of
 from dlperf.report.site.settings import Settings, as_yaml, packaged_settings
 from dlperf.report.site.shipped import GENERATED, files_below, shipped_root
@@ -45,7 +46,7 @@ def convert(workspace: Workspace) -> list[str]:
         if path.is_file():
             kept = aside / path.name
             if not kept.exists():
-                write_atomic(kept, path.read_bytes())
+                write_atomic(kept, read_bytes(path))
             made[path] = _own_settings(kept, workspace.root / BASE, workspace.site_docs / root_of(code))
     for folder in ("theme", "templates"):
         _move(workspace.site / folder, aside / folder)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError, StorageError
 from dlperf.messages.language import CODES, Code
-from dlperf.report.files.editions import add_kept, link_or_copy, write_redirect
+from dlperf.opening import copy_tree, link_or_copy
+from dlperf.report.files.editions import add_kept, write_redirect
 from dlperf.report.files.search import segment_index
 from dlperf.report.site.locations import root_of
 from dlperf.report.site.staging import config_name
@@ -38,7 +39,7 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
         new, data = folder / ROOT, folder / "data"
         with _started(workspace, folder, strict) as builds:
             if workspace.site_data.is_dir():
-                shutil.copytree(workspace.site_data, data, copy_function=link_or_copy)
+                copy_tree(workspace.site_data, data)
             warnings = "".join(map(_warnings, builds))
         new.mkdir(exist_ok=True)
         for code, language in _built(folder).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +15,7 @@ from dlperf.catalog.entry import Model
 from dlperf.catalog.files.problem import CatalogError
 from dlperf.catalog.files.yamlfile import Location, read_document
 from dlperf.messages.language import CODES, Code
+from dlperf.opening import is_regular
 from dlperf.report.site.locations import root_of
 
 CONFIGURATION = Path(__file__).with_name("configuration")
@@ -97,7 +99,7 @@ def read_settings(path: Path) -> tuple[SiteSettings, Settings]:
     Raises:
         CatalogError: it has mistakes.
     """
-    if not path.is_file():
+    if not os.path.lexists(path):
         return SiteSettings(), {}
     document = read_document(path)
     if document.problems:
@@ -120,7 +122,7 @@ def _missing_pages(data: Settings, root: Path) -> Iterator[tuple[Location, Path]
     """Yield place and path of each page of the owner's menu that is not there."""
     for place, target in _targets(data.get("nav"), ("nav",)):
         page = root / "site/docs" / target
-        if "://" not in target and not page.is_file():
+        if "://" not in target and not is_regular(page):
             yield place, page
 
 

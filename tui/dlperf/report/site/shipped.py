@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dlperf import opening
+from dlperf.opening import read_bytes
+
 PACKAGED = Path(__file__).with_name("shipped")
 """Folder of the files in a wheel."""
-CHECKOUT = Path(__file__).parents[4] / "site"
+CHECKOUT = Path(__file__).resolve().parents[4] / "site"
 """Folder of the files in a checkout."""
 GENERATED = ("index.md", "results/", "data/")
 """Names below ``docs``, and below the folder of a language there, that only ``dlperf build-site`` writes."""
@@ -19,7 +22,7 @@ def shipped_root() -> Path:
 
 def files_below(folder: Path) -> dict[str, Path]:
     """Return the files of a folder by their names in it, without hidden ones; none if there is no such folder."""
-    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    paths = sorted(opening.files_below(folder))
     named = {path.relative_to(folder).as_posix(): path for path in paths}
     return {name: path for name, path in named.items() if not any(part[0] == "." for part in name.split("/"))}
 
@@ -30,4 +33,4 @@ def own_files(folder: Path, shipped: dict[str, Path]) -> dict[str, Path]:
 
 
 def _is_copy(path: Path, shipped: Path | None) -> bool:
-    return shipped is not None and (path.samefile(shipped) or path.read_bytes() == shipped.read_bytes())
+    return shipped is not None and (path.samefile(shipped) or read_bytes(path) == read_bytes(shipped))

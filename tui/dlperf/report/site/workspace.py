@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dlperf.catalog.entries import KINDS, PROGRAMS
 from dlperf.errors import RequestError
+from dlperf.opening import read_bytes
 from dlperf.report.site.before_stamps import convert, is_unstamped_copy
 from dlperf.report.site.shipped import files_below, own_files, shipped_root
 from dlperf.report.templating import TEMPLATES
@@ -37,7 +38,7 @@ def create_workspace(root: Path, site_url: str = "") -> list[str]:
     for kind in (*KINDS, PROGRAMS):
         (root / "catalog" / kind).mkdir(parents=True, exist_ok=True)
     for name in missing:
-        data = files[name].read_bytes()
+        data = read_bytes(files[name])
         if name == "mkdocs.yml" and site_url:
             data = re.sub(rb"(?m)^# site_url:.*$", f"site_url: {site_url.rstrip('/')}/".encode(), data)
         write_atomic(root / name, data)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import filecmp
 import gzip
 import os
-import shutil
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dlperf.evidence.logs import is_gzip
+from dlperf.opening import copy_file, read_bytes
 from dlperf.redaction import Found, Redactor
 from dlperf.report.redaction import blocks_of
 
@@ -45,7 +45,7 @@ class Sources:
     def place(self, name: str, content: Path | bytes) -> None:
         """Write a file that holds nothing of a trial; ``name`` is its path below ``root``."""
         self.kept.add(name)
-        self._put(self.root / name, content if isinstance(content, bytes) else content.read_bytes())
+        self._put(self.root / name, content if isinstance(content, bytes) else read_bytes(content))
 
     def _put(self, path: Path, data: bytes) -> None:
         if not (path.is_file() and path.read_bytes() == data):
@@ -76,7 +76,7 @@ class Sources:
             self._put_blocks(path, (self._redact(name, block) for block in blocks_of(source)), is_gzip(source))
         elif not (path.is_file() and path.stat().st_size == source.stat().st_size):
             _make_room(path)
-            shutil.copyfile(source, path)
+            copy_file(source, path)
             self.written += 1
 
     def _redact(self, name: str, data: bytes) -> bytes:

@@ -1,0 +1,171 @@
+"""The one door to the files of a workspace: it opens what a name says, and never what a link leads to.
+
+Whoever sends a workspace, or a part of it, may have put a link in place of any file or folder. The path of an open file
+is asked of the system and must be the name, so that a link at any part of it is found, whenever it was made.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from io import BufferedReader
+from pathlib import Path
+
+MAX_BYTES = 256 << 20
+"""The plan of 100,000 trials takes less."""
+ATTEMPTS = 5
+"""A file that is replaced while it is opened has no name for a moment."""
+_PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def read_bytes(path: Path, offset: int = 0) -> bytes:
+    """Return the content of a regular file.
+
+    Raises:
+        OSError: it cannot be read, is or lies behind a link, or is too large.
+    """
+    with open_regular(path) as stream:
+        if os.fstat(stream.fileno()).st_size > MAX_BYTES:
+            raise OSError(0, f"larger than {MAX_BYTES >> 20} MiB", str(path))
+        stream.seek(offset)
+        return stream.read()
+
+
+def open_regular(path: str | Path) -> BufferedReader:
+    """Open a regular file to read; a pipe, which would block, and a link are refused.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if os.path.abspath(path).startswith(_PACKAGE):
+        return open(path, "rb")
+    for _ in range(ATTEMPTS):
+        descriptor = open_at_name(path, _READ)
+        if descriptor is not None:
+            return os.fdopen(descriptor, "rb")
+    raise linked(path)
+
+
+def open_at_name(path: str | Path, flags: int, mode: int = 0o600) -> int | None:
+    """Open a regular file; None where the open file is not at its name: behind a link, or just replaced.
+
+    Raises:
+        OSError: it cannot be opened, is no regular file, or is a link.
+    """
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    except OSError as error:
+        raise (linked(path) if error.errno == errno.ELOOP else error) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(0, "not a regular file", str(path))
+    if not _is_at(descriptor, path):
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _is_at(descriptor: int, path: str | Path) -> bool:
+    name = os.path.abspath(path)
+    if name.startswith(_PACKAGE):
+        return True
+    try:
+        found = os.readlink(f"/proc/self/fd/{descriptor}")
+    except OSError:  # no /proc, or a very long path
+        found = os.path.realpath(path)
+    return found == name
+
+
+def writer(path: str, flags: int, mode: int = 0o666) -> int:
+    """Open a file of a workspace to write; an ``opener``.
+
+    Raises:
+        OSError: it cannot be opened, or lies behind a link.
+    """
+    if not is_plain(os.path.dirname(path) or "."):
+        raise linked(path)
+    descriptor = open_at_name(path, flags | os.O_NONBLOCK, mode)
+    if descriptor is None:
+        raise linked(path)
+    return descriptor
+
+
+def private_writer(path: str, flags: int) -> int:
+    """Do the same for a file that only its owner may read, as it may hold secrets."""
+    return writer(path, flags, 0o600)
+
+
+def is_plain(path: str | Path) -> bool:
+    """Whether no part of a path is a link."""
+    descriptor = _reach(path)
+    if descriptor is None:
+        return os.path.realpath(path) == os.path.abspath(path)
+    try:
+        return _is_at(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def is_regular(path: str | Path) -> bool:
+    """Whether a regular file has this name, and no part of the name is a link."""
+    descriptor = _reach(path)
+    if descriptor is None:
+        return False
+    try:
+        return stat.S_ISREG(os.fstat(descriptor).st_mode) and _is_at(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def _reach(path: str | Path) -> int | None:
+    """A descriptor of a file or folder that is not opened; None where there is none."""
+    try:
+        return os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (OSError, ValueError):  # a name with a null character
+        return None
+
+
+def linked(path: str | Path) -> OSError:
+    """The error of a name that is a link or leads through one."""
+    return OSError(errno.ELOOP, "a link, or behind one: links in a workspace are not followed", str(path))
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield the regular files below a folder, in no order; links are left out, and everything behind them."""
+    if not is_plain(folder):
+        return
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                if stat.S_ISREG(os.lstat(f"{parent}/{name}").st_mode):
+                    yield Path(parent, name)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy the content of a file of a workspace."""
+    with open_regular(source) as content, target.open("wb") as copy:
+        shutil.copyfileobj(content, copy, 1 << 20)
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy a folder of a workspace without links: by hard links where the disk can."""
+    if not is_plain(source):
+        raise linked(source)
+    shutil.copytree(source, target, ignore=_links, copy_function=link_or_copy)
+
+
+def _links(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if os.path.islink(os.path.join(folder, name))]
+
+
+def link_or_copy(source: str, target: str) -> None:
+    """Link a file, or copy it where the disk cannot; safe because no build writes into an existing file."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        copy_file(Path(source), Path(target))
