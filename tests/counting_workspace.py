@@ -61,9 +61,16 @@ class Counting:
 
     def dlperf(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         """Run a command to its end, which must be this exit code."""
-        done = subprocess.run(self.command(*words), env=self.environment, capture_output=True, text=True, check=False)
+        done = self.run(*words)
         assert done.returncode == code, done
         return done
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, in the workspace."""
+        where = self.workspace.root
+        return subprocess.run(
+            self.command(*words), cwd=where, env=self.environment, capture_output=True, text=True, check=False
+        )
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         """Start a command and let it run."""

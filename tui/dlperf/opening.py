@@ -105,8 +105,8 @@ def is_plain(path: str | Path) -> bool:
     descriptor = _reach(path)
     if descriptor is None:
         return os.path.realpath(path) == os.path.abspath(path)
-    try:
-        return _is_at(descriptor, path)
+    try:  # what is opened may be the link itself
+        return not stat.S_ISLNK(os.fstat(descriptor).st_mode) and _is_at(descriptor, path)
     finally:
         os.close(descriptor)
 
@@ -148,7 +148,7 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 def copy_file(source: Path, target: Path) -> None:
     """Copy the content of a file of a workspace."""
-    with open_regular(source) as content, target.open("wb") as copy:
+    with open_regular(source) as content, open(target, "wb", opener=writer) as copy:
         shutil.copyfileobj(content, copy, 1 << 20)
 
 

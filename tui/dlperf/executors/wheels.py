@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dlperf.catalog.files.load import read_programs
 from dlperf.errors import RequestError
+from dlperf.opening import open_regular
 
 CACHE_VARIABLE = "DLPERF_WHEELS"
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)==([^\s;\\]+)")
@@ -36,7 +37,7 @@ def cache_folder() -> Path:
     """Return where wheels lie: ``$DLPERF_WHEELS``, else the user's cache."""
     given = os.environ.get(CACHE_VARIABLE)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Path(given) if given else cache / "dlperf" / "wheels"
+    return (Path(given) if given else cache / "dlperf" / "wheels").resolve()
 
 
 def locked_requirements(name: str, workspace_catalog: Path | None = None) -> tuple[Locked, ...]:
@@ -78,7 +79,7 @@ def keep_wheels(files: Sequence[Path]) -> int:
     """Move downloaded wheels into the cache and return the bytes of those that are new."""
     added = 0
     for file in files:
-        with file.open("rb") as stream:
+        with open_regular(file.resolve()) as stream:
             digest = file_digest(stream, "sha256").hexdigest()
         target = cache_folder() / digest / file.name
         if not target.exists():

@@ -35,6 +35,7 @@ from dlperf.nodes.messages import (
     sound_report,
 )
 from dlperf.nodes.transport import Transport
+from dlperf.opening import open_regular
 
 Item = TypeVar("Item")
 
@@ -295,7 +296,7 @@ class NodeClient:
 
 def read_part(file: Path, offset: int) -> bytes:
     """Return the next bytes of a file to send in one request; none at its end."""
-    with file.open("rb") as stream:
+    with open_regular(file) as stream:
         stream.seek(offset)
         return stream.read(RAW_BYTES)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from traceback import extract_tb
 from types import CodeType
@@ -20,6 +20,7 @@ from jinja2 import (
     ChoiceLoader,
     Environment,
     FileSystemLoader,
+    FunctionLoader,
     StrictUndefined,
     TemplateError,
     TemplateSyntaxError,
@@ -27,11 +28,14 @@ from jinja2 import (
 )
 from jinja2.bccache import Bucket
 from jinja2.compiler import CodeGenerator, Frame
+from jinja2.loaders import split_template_path
+from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 
 from dlperf.errors import DlperfError
 from dlperf.messages import ENGLISH, LANGUAGES, Language
 from dlperf.messages.language import Code
+from dlperf.opening import is_regular, read_bytes
 from dlperf.report import figures, views
 from dlperf.report import markdown as md
 from dlperf.report.charts import axis, svg
@@ -116,6 +120,12 @@ class _Environment(Environment):
     code_generator_class = _Compiler
 
 
+class _Sandboxed(SandboxedEnvironment):
+    """For templates of a workspace, which may be somebody else's: they see the view, and reach nothing else."""
+
+    code_generator_class = _Compiler
+
+
 class _Compiled(BytecodeCache):
     """Templates that were compiled for one language, which the other uses too."""
 
@@ -136,9 +146,11 @@ _compiled = _Compiled()
 @cache
 def _environment(code: Code, folder: Path | None) -> Environment:
     language = LANGUAGES[code]
-    environment = _Environment(
-        loader=ChoiceLoader([FileSystemLoader([folder] if folder else []), FileSystemLoader(TEMPLATES)]),
-        bytecode_cache=_compiled,
+    kind: type[Environment] = _Sandboxed if folder else _Environment
+    own = [FunctionLoader(partial(_own_template, folder))] if folder else []
+    environment = kind(
+        loader=ChoiceLoader([*own, FileSystemLoader(TEMPLATES)]),
+        bytecode_cache=_Compiled() if folder else _compiled,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -176,6 +188,15 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         quoted=lambda title: Safe(md.quoted(title)),
     )
     return environment
+
+
+def _own_template(folder: Path, name: str) -> tuple[str, str, Callable[[], bool]] | None:
+    """Return text and file of a template of a workspace, and whether it is unchanged; None if there is none."""
+    path = folder.joinpath(*split_template_path(name))
+    if not is_regular(path):
+        return None
+    source = read_bytes(path).decode("utf-8", "replace")
+    return source, str(path), lambda: is_regular(path) and read_bytes(path).decode("utf-8", "replace") == source
 
 
 def _is(kind: type) -> Callable[[object], bool]:

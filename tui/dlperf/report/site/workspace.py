@@ -84,7 +84,7 @@ def _replaced(workspace: Workspace) -> dict[str, tuple[Path, str]]:
     for folder, root in (("theme", shipped_root() / "theme"), ("templates", TEMPLATES)):
         shipped = files_below(root)
         for name in own_files(workspace.site / folder, shipped).keys() & shipped.keys():
-            found[f"{folder}/{name}"] = (shipped[name], hashlib.sha256(shipped[name].read_bytes()).hexdigest())
+            found[f"{folder}/{name}"] = (shipped[name], hashlib.sha256(read_bytes(shipped[name])).hexdigest())
     return dict(sorted(found.items()))
 
 

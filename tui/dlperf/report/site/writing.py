@@ -8,10 +8,11 @@ import os
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from io import BufferedWriter
 from pathlib import Path
 
 from dlperf.evidence.logs import is_gzip
-from dlperf.opening import copy_file, read_bytes
+from dlperf.opening import copy_file, is_plain, is_regular, linked, read_bytes, writer
 from dlperf.redaction import Found, Redactor
 from dlperf.report.redaction import blocks_of
 
@@ -48,17 +49,18 @@ class Sources:
         self._put(self.root / name, content if isinstance(content, bytes) else read_bytes(content))
 
     def _put(self, path: Path, data: bytes) -> None:
-        if not (path.is_file() and path.read_bytes() == data):
+        if not (is_regular(path) and read_bytes(path) == data):
             _make_room(path)
-            path.write_bytes(data)
+            with open(path, "wb", opener=writer) as stream:
+                stream.write(data)
             self.written += 1
 
     def _put_blocks(self, path: Path, blocks: Iterable[bytes], compressed: bool) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(path.parent)
         new = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        with new.open("wb") as file, gzip.GzipFile("", "wb", 9, file, 0) if compressed else nullcontext(file) as stream:
+        with open(new, "wb", opener=writer) as file, _packed(file) if compressed else nullcontext(file) as stream:
             stream.writelines(blocks)
-        if path.is_file() and filecmp.cmp(path, new, shallow=False):
+        if is_regular(path) and filecmp.cmp(path, new, shallow=False):
             new.unlink()
         else:
             new.replace(path)
@@ -74,7 +76,7 @@ class Sources:
         path = self._keep(name)
         if any(self._redact(name, block) != block for block in blocks_of(source)):
             self._put_blocks(path, (self._redact(name, block) for block in blocks_of(source)), is_gzip(source))
-        elif not (path.is_file() and path.stat().st_size == source.stat().st_size):
+        elif not (is_regular(path) and path.stat().st_size == source.stat().st_size):
             _make_room(path)
             copy_file(source, path)
             self.written += 1
@@ -100,13 +102,22 @@ class Sources:
 
     def remove_stale(self) -> None:
         """Remove files that this build did not make, and empty folders."""
-        for path, _, files in os.walk(self.root, topdown=False):
+        if not is_plain(self.root):
+            raise linked(self.root)
+        for path, folders, files in os.walk(self.root, topdown=False):
+            for name in folders:
+                if os.path.islink(f"{path}/{name}"):
+                    os.unlink(f"{path}/{name}")
             below = os.path.relpath(path, self.root)
             for name in files:
                 if os.path.normpath(f"{below}/{name}") not in self.kept:
                     os.unlink(f"{path}/{name}")
             if not os.listdir(path):
                 os.rmdir(path)
+
+
+def _packed(file: BufferedWriter) -> gzip.GzipFile:
+    return gzip.GzipFile("", "wb", 9, file, 0)
 
 
 def _place(name: str) -> str:
@@ -117,5 +128,12 @@ def _place(name: str) -> str:
 
 def _make_room(path: Path) -> None:
     """Make the folder and remove the old file, to which the built site may have a hard link."""
+    _make_folder(path.parent)
     path.unlink(missing_ok=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder; none is ours that lies behind a link."""
+    if not is_plain(folder):
+        raise linked(folder)
+    folder.mkdir(parents=True, exist_ok=True)
