@@ -159,3 +159,12 @@ def as_nobody(ask: Callable[[], object]) -> str:
     os.wait()
     with os.fdopen(source) as stream:
         return stream.read()
+
+
+def test_the_file_of_a_lease_goes_only_when_nobody_holds_it(lease_file: Path):
+    held = lease.take_lease("trial/n0", "2026-01-31T12:00:00Z")
+    lease.remove_lease()
+    assert lease_file.is_file()
+    lease.release_lease(held, vacant=True)
+    lease.remove_lease()
+    assert not lease_file.exists()

@@ -17,14 +17,16 @@ from tempfile import TemporaryDirectory
 
 from dlperf.campaign.create import trial_id
 from dlperf.campaign.dependencies import OpenExecutor
+from dlperf.catalog.files.load import Catalog
+from dlperf.catalog.files.problem import hint
 from dlperf.derived.measure import measure_trial
-from dlperf.errors import DlperfError
+from dlperf.errors import DlperfError, RequestError
 from dlperf.executors.base import CheckItem, Executor, Observation, Trial
 from dlperf.executors.cleaning import clean
 from dlperf.executors.machines import all_of
 from dlperf.executors.verdict import first_failure
 from dlperf.messages import message
-from dlperf.plan import Launch, Plan, PlannedConfiguration, TrialKey
+from dlperf.plan import Launch, Node, Plan, PlannedConfiguration, TrialKey
 from dlperf.plan.launch import INSTALLER
 from dlperf.runs.archive import TrialFiles, seal
 from dlperf.runs.journal import campaign_status
@@ -205,6 +207,29 @@ async def check_plan(plan: Plan, open_executor: OpenExecutor) -> list[CheckItem]
         for executor in executors.values():
             await executor.close()
     return list({(item.node, item.check, item.ok, item.message): item for items in found for item in items}.values())
+
+
+def known_trials(campaigns: Sequence[CampaignPaths]) -> set[str]:
+    """Return the ids of all trials, repeated ones too; raise DlperfError where a campaign cannot be read."""
+    known = ((read_campaign(paths), campaign_status(paths)) for paths in campaigns)
+    return {trial_id(record, key) for record, status in known for key in status.trials}
+
+
+def nodes_of(hardware: Sequence[str], catalog: Catalog) -> list[Node]:
+    """Return the nodes of machines by their ids; of a cluster the login node.
+
+    Raises:
+        RequestError: there is no such hardware, or it is an example.
+    """
+    nodes: list[Node] = []
+    for name in hardware:
+        entry = catalog.hardware.get(name)
+        if entry is None or entry.example:
+            known = sorted(found.id for found in catalog.hardware.values() if not found.example)
+            raise RequestError(f"--hardware {name}: no machine of yours ({hint(name, known)})")
+        listed = entry.nodes[:1] if entry.job else entry.nodes
+        nodes += [replace(node, host=node.host or node.name) for node in listed]
+    return nodes
 
 
 def ended_trials(

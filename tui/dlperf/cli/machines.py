@@ -8,14 +8,17 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import message_entries, print_json, print_note, print_table
-from dlperf.errors import DlperfError, ExitCode
+from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, file_size, number, one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dlperf.derived.health import Fleet
     from dlperf.executors.base import CheckItem, Trial
     from dlperf.executors.cleaning import Cleaned
     from dlperf.plan import Selection
+    from dlperf.runs.paths import Workspace
 
 commands = typer.Typer()
 
@@ -131,10 +134,21 @@ def clean(
             help="Files on the nodes that may be lost, such as 'checkpoints' or '*.pt'. May be repeated.",
         ),
     ] = None,
+    orphans: Annotated[
+        bool,
+        typer.Option(
+            "--orphans",
+            help="Instead: trials on the machines of --hardware that are of no campaign here, with all that they hold. "
+            "Their workspace was removed, or is another one.",
+        ),
+    ] = False,
+    days: Annotated[
+        float, typer.Option("--unchanged", metavar="DAYS", min=0, help="Only orphans unchanged for so long.")
+    ] = 30,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove; default: only list what would be removed.")] = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Remove archived trials from ~/.dlperf of their nodes.
+    """Remove archived trials from ~/.dlperf of their nodes, and dlperf's program there if none is left.
 
     A folder with a file that is not archived here, by its SHA-256, stays whole.
     """
@@ -146,8 +160,13 @@ def clean(
     from dlperf.runs.lookup import find_campaign
 
     workspace = options.current_workspace(context)
-    chosen = [find_campaign(workspace, campaign)] if campaign is not None else list(workspace.campaigns())
     names = options.split("--hardware", hardware)
+    if orphans:
+        if campaign is not None or not names:
+            raise RequestError("--orphans is of machines: name them with --hardware, and no campaign")
+        _clean_orphans(workspace, names, days, yes, as_json)
+        return
+    chosen = [find_campaign(workspace, campaign)] if campaign is not None else list(workspace.campaigns())
     unreadable: list[DlperfError] = []
     trials = ended_trials(chosen, names, unreadable.append)
     for error in unreadable:
@@ -157,12 +176,36 @@ def clean(
     if not yes:
         _print_removable(trials, as_json)
         return
-    outcomes = asyncio.run(remove(trials, discarded or ()))
+    outcomes = asyncio.run(remove(trials, discarded or (), tidy=True))
     if as_json:
         print_json(outcomes)
     else:
         _print_outcomes(outcomes)
     raise typer.Exit(ExitCode.MEASURED_FAILED if unreadable or any(map(_is_kept, outcomes)) else ExitCode.DONE)
+
+
+def _clean_orphans(workspace: Workspace, names: Sequence[str], days: float, yes: bool, as_json: bool) -> None:
+    import asyncio
+
+    from dlperf.campaign.readiness import known_trials, nodes_of
+    from dlperf.catalog.files.load import load_catalog
+    from dlperf.executors.cleaning import clean_orphans
+
+    nodes = nodes_of(names, load_catalog(workspace.catalog, complain=options.print_skipped))
+    outcomes = asyncio.run(clean_orphans(nodes, known_trials(workspace.campaigns()), days, yes))
+    if as_json:
+        print_json(outcomes)
+    elif yes:
+        _print_outcomes(outcomes)
+    else:
+        found = [item for item in outcomes if not item.kept]
+        print_table(
+            ("machine", "trial", "size"), [(item.machine, item.trial_id, file_size(item.bytes)) for item in found]
+        )
+        size = file_size(sum(item.bytes for item in found))
+        there = f"{count_noun(len(found), 'trial')} ({size}) would be removed with all that they hold"
+        print_note(f"{there}; another workspace may have planned them: add --yes")
+    raise typer.Exit(ExitCode.MEASURED_FAILED if any(item.kept and not item.trial_id for item in outcomes) else 0)
 
 
 def _print_removable(trials: list[Trial], as_json: bool) -> None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import glob
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from dlperf.errors import DlperfError
 from dlperf.executors.base import Trial
 from dlperf.executors.machines import Machines, all_of
 from dlperf.executors.tasks import NodeTask, node_tasks
+from dlperf.nodes.client import NodeClient
 from dlperf.nodes.transport import Machine, Transport, transport_to
+from dlperf.plan import Node
 from dlperf.runs.archive import RENDERED, TrialFiles
 from dlperf.runs.paths import TrialPaths, file_name, text_of
+
+SECONDS_A_DAY = 86400.0
 
 
 @dataclass(frozen=True)
@@ -31,11 +36,13 @@ async def clean(
     trials: Sequence[Trial],
     discarded: Sequence[str] = (),
     transport: Callable[[Machine], Transport] = transport_to,
+    tidy: bool = False,
 ) -> list[Cleaned]:
     """Remove the folders of finished trials from all of their machines.
 
     Args:
         discarded: patterns of files that may be lost, as paths in a node's folder.
+        tidy: remove the program of dlperf, too, from a machine on which no trial is left.
     """
     machines = Machines(transport)
     groups: dict[Machine, dict[str, list[NodeTask]]] = defaultdict(lambda: defaultdict(list))
@@ -44,7 +51,7 @@ async def clean(
             groups[Machine.of(task.node)][trial.trial_id].append(task)
     try:
         found = await all_of(
-            _clean_machine(machines, machine, group.values(), discarded) for machine, group in groups.items()
+            _clean_machine(machines, machine, group.values(), discarded, tidy) for machine, group in groups.items()
         )
     finally:
         await machines.close()
@@ -52,7 +59,7 @@ async def clean(
 
 
 async def _clean_machine(
-    machines: Machines, machine: Machine, group: Iterable[Sequence[NodeTask]], discarded: Sequence[str]
+    machines: Machines, machine: Machine, group: Iterable[Sequence[NodeTask]], discarded: Sequence[str], tidy: bool
 ) -> list[Cleaned]:
     outcomes = []
     for tasks in group:
@@ -67,6 +74,54 @@ async def _clean_machine(
         except DlperfError as error:
             kept = str(error)
         outcomes.append(Cleaned(trial_id, str(machine), size, kept))
+    if tidy:
+        with suppress(DlperfError):  # said above, for each trial
+            await machines.client(tasks[0].node).tidy(caches=False)
+    return outcomes
+
+
+async def clean_orphans(
+    nodes: Sequence[Node],
+    known: Collection[str],
+    days: float,
+    remove: bool,
+    transport: Callable[[Machine], Transport] = transport_to,
+) -> list[Cleaned]:
+    """Find the folders of trials on the nodes' machines that are none of the known ones, and remove them if wanted.
+
+    Args:
+        known: ids of trials.
+        days: for which nothing in a folder has changed.
+        remove: with all that they hold, and the caches where no trial is left.
+    """
+    machines = Machines(transport)
+    distinct = {Machine.of(node): node for node in nodes}
+    limit = days * SECONDS_A_DAY
+    try:
+        found = await all_of(
+            _clean_orphans(machines.client(node), str(machine), known, limit, remove)
+            for machine, node in distinct.items()
+        )
+    finally:
+        await machines.close()
+    return [outcome for outcomes in found for outcome in outcomes]
+
+
+async def _clean_orphans(
+    client: NodeClient, machine: str, known: Collection[str], seconds: float, remove: bool
+) -> list[Cleaned]:
+    outcomes = []
+    try:
+        for there in await client.trials():
+            if there.directory not in known and there.age >= seconds:
+                kept = there.problem
+                if remove and not kept:
+                    kept = (await client.remove(there.directory, {}, ("*",))).problem
+                outcomes.append(Cleaned(there.directory, machine, there.bytes, kept))
+        if remove:
+            await client.tidy(caches=True)
+    except DlperfError as error:
+        outcomes.append(Cleaned("", machine, kept=str(error)))
     return outcomes
 
 

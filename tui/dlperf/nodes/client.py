@@ -31,6 +31,7 @@ from dlperf.nodes.messages import (
     ReadAnswer,
     Removal,
     Reports,
+    TrialThere,
     Unreadable,
     sound_report,
 )
@@ -179,6 +180,17 @@ class NodeClient:
         """
         fields: dict[str, Any] = {"archived": dict(archived), "discarded": list(discarded)}
         return await self._ask("remove", Removal, directory=directory, **fields)
+
+    async def trials(self) -> list[TrialThere]:
+        """The folders of all trials on the machine, whichever workspace they are of."""
+        return await self._ask("trials", list[TrialThere])
+
+    async def tidy(self, caches: bool) -> None:
+        """Remove dlperf's own program and lease where no trial's folder is left, and what later trials would reuse.
+
+        No other request may follow.
+        """
+        await self._ask("tidy", bool, caches=caches)
 
     async def send_wheels(self, wheels: Mapping[str, Path]) -> None:
         """Send the wheels that the machine does not have, in parts.

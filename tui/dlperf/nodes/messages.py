@@ -238,6 +238,18 @@ class Removal:
 
 
 @dataclass(frozen=True)
+class TrialThere:
+    """The folder of a trial on a node."""
+
+    directory: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")]
+    bytes: Size
+    age: Real
+    """Seconds since anything in it changed."""
+    problem: Line
+    """Why it must stay; empty where nothing of it can run."""
+
+
+@dataclass(frozen=True)
 class Unreadable:
     """Why a file that is on a node cannot be read."""
 

@@ -128,6 +128,16 @@ def release_lease(descriptor: int, vacant: bool) -> None:
     os.close(descriptor)
 
 
+def remove_lease() -> None:
+    """Remove the file where nobody holds it and it is ours; who opened it meanwhile finds that it is gone."""
+    with contextlib.suppress(LeaseHeldError, OSError):
+        descriptor = locked("")
+        try:
+            os.unlink(PATH)
+        finally:
+            os.close(descriptor)
+
+
 def lease_owner() -> Optional[Json]:
     """Who has this machine, with ``problem`` where that cannot be known; None where it is free."""
     try:

@@ -45,7 +45,7 @@ from .processes import (
 )
 from .scope import pids_of
 from .trial.endings import sweep_after_dead_supervisor
-from .trial.removal import remove_trial
+from .trial.removal import remove_program, remove_trial, trials_here
 from .trial.run import supervise
 from .wheels import holds, store
 
@@ -286,10 +286,20 @@ def remove(request: Json, raw: bytes) -> Answer:
     return remove_trial(directory, request["archived"], request["discarded"]), b""
 
 
+def trials(request: Json, raw: bytes) -> Answer:
+    return trials_here(), b""
+
+
+def tidy(request: Json, raw: bytes) -> Answer:
+    """The last request to a machine: it removes the program itself."""
+    remove_program(request["caches"])
+    return True, b""
+
+
 OPERATIONS = {
     operation.__name__: operation
     for operation in (
         *(hello, start, observe, wait, read, cancel, check, logins),
-        *(command, submit, job, remove, holds, store),
+        *(command, submit, job, remove, trials, tidy, holds, store),
     )
 }

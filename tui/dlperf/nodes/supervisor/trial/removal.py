@@ -1,13 +1,17 @@
 """Remove what an ended trial left on this node: the whole folder, if all of it is archived, or nothing."""
 
+import contextlib
 import fnmatch
 import hashlib
 import os
+import re
 import shutil
 import tempfile
+import time
 from typing import Any, Dict, Iterator, List, Sequence
 
 from ..files import ROOT, Json, escaped, readable_json, regular_size, reserved
+from ..lease import remove_lease
 from ..processes import is_alive, is_identity, running_supervisor
 from ..scope import pids_of
 
@@ -20,6 +24,10 @@ OWN_FILES = frozenset(
     ]
 )
 """Files of the supervisor and of Slurm jobs, which are not archived or change after they were sent."""
+PROGRAM = ("bin",)
+CACHES = ("builds", "wheels")
+"""Folders that make later trials start faster."""
+TRIAL_NAME = re.compile(r"[A-Za-z0-9._-]{1,200}$")
 LISTED = 5
 """Names of unarchived files in a message."""
 
@@ -43,6 +51,31 @@ def remove_trial(directory: str, archived: Dict[str, List[str]], discarded: Sequ
     except OSError as error:
         return {"bytes": 0, "problem": f"{error.filename}: {error.strerror}"}
     return {"bytes": size, "problem": problem}
+
+
+def trials_here() -> List[Json]:
+    """Each trial's folder on this machine: its name, bytes, seconds since its last change, and why it must stay."""
+    found = []
+    for name in sorted(os.listdir(ROOT) if os.path.isdir(ROOT) else []):
+        directory = os.path.join(ROOT, name)
+        folders = node_folders(directory)
+        if folders and TRIAL_NAME.match(name):
+            facts = [os.lstat(path) for path in entries(directory)]
+            problem = next(filter(None, map(removal_problem, folders)), "")
+            age = max(0.0, time.time() - max(fact.st_mtime for fact in facts))
+            size = sum(fact.st_size for fact in facts)
+            found.append({"directory": name, "bytes": size, "age": age, "problem": problem})
+    return found
+
+
+def remove_program(caches: bool) -> None:
+    """Remove what serves trials, where no folder of a trial is left: the program, the lease and, if wanted, caches."""
+    if os.path.isdir(ROOT) and not any(node_folders(os.path.join(ROOT, name)) for name in os.listdir(ROOT)):
+        for name in PROGRAM + CACHES * caches:
+            shutil.rmtree(os.path.join(ROOT, name), ignore_errors=True)
+        remove_lease()
+        with contextlib.suppress(OSError):  # something else lies there
+            os.rmdir(ROOT)
 
 
 def node_folders(directory: str) -> List[str]:
