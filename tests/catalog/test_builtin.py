@@ -86,3 +86,35 @@ def test_the_title_of_gpus_that_logs_may_be_imported_for_is_true_of_any_machine(
     entry = catalog.hardware[hardware]
     for title in (entry.title, entry.localized("zh").title):
         assert not re.search(r"[Tt]his machine|本机|[0-9]+ ×", title)
+
+
+NAMES = {
+    "Tesla T4": "t4",
+    "Tesla P100-SXM2-16GB": "p100-sxm2",
+    "Tesla V100-PCIE-32GB": "v100-pcie-32gb",
+    "NVIDIA A10": "a10",
+    "NVIDIA A10G": None,
+    "NVIDIA A100-SXM4-80GB": "a100-sxm4-80gb",
+    "NVIDIA A100 80GB PCIe": "a100-pcie-80gb",
+    "NVIDIA L4": "l4",
+    "NVIDIA L40": "l40",
+    "NVIDIA L40S": "l40s",
+    "NVIDIA GeForce RTX 4090": "rtx-4090",
+    "NVIDIA GeForce RTX 4090 Laptop GPU": None,
+    "NVIDIA RTX 6000 Ada Generation": "rtx-6000-ada",
+    "NVIDIA H20": "h20",
+    "NVIDIA H100 80GB HBM3": "h100-sxm",
+    "NVIDIA H100 PCIe": "h100-pcie",
+    "NVIDIA H200": "h200-sxm",
+    "NVIDIA H200 NVL": "h200-nvl",
+    "NVIDIA GH200 480GB": "gh200-96gb",
+    "NVIDIA B200": "b200-sxm",
+    "NVIDIA GB200": "gb200",
+}
+"""As nvidia-smi names them."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_gpu_is_found_by_the_name_that_its_driver_gives_and_is_one_accelerator(catalog, name: str):
+    found = [entry.id for entry in catalog.accelerators.values() if any(re.search(text, name) for text in entry.match)]
+    assert found == ([NAMES[name]] if NAMES[name] else [])
