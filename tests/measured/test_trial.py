@@ -58,6 +58,30 @@ def test_a_trial_has_the_figure_of_its_protocol_with_the_lines_that_gave_it(path
     assert result.findings == ()
 
 
+def with_numerics(log: str, **types: str) -> str:
+    first, rest = log.split("\n", 1)
+    return f"{first}\n{first.split(' run ')[0]} numerics {json.dumps(types)}\n{rest}"
+
+
+def test_the_data_types_of_a_step_come_from_its_log(paths: TrialPaths):
+    write_trial(paths, {"n0/out.log": with_numerics(own_log(160.0), compute="bf16", residual="fp32")})
+    result = measured(paths, replace(planned(), numerics={"compute": "bf16", "reduction": "fp32"}))
+    assert (result.numerics, result.findings) == ({"compute": "bf16", "residual": "fp32"}, ())
+    assert result.value == pytest.approx(160.0)
+
+
+def test_a_trial_that_computed_with_other_data_types_than_the_catalogue_states_has_no_value(paths: TrialPaths):
+    write_trial(paths, {"n0/out.log": with_numerics(own_log(160.0), compute="bf16", residual="fp32")})
+    result = measured(paths, replace(planned(), numerics={"compute": "bf16", "residual": "bf16"}))
+    assert (result.value, codes(result)) == (None, {"no_figure"})
+    assert "residual fp32, not bf16" in str(result.findings[0].message)
+
+
+def test_what_is_compiled_is_a_condition(paths: TrialPaths):
+    write_trial(paths, {"n0/out.log": own_log(160.0).replace('{"model"', '{"compiled": "step", "model"', 1)})
+    assert measured(paths).conditions == {"compiled": "step"}
+
+
 def test_a_result_that_was_written_is_read_back_the_same(paths: TrialPaths):
     write_trial(paths, {"n0/out.log": own_log(160.0)})
     result = measured(paths)

@@ -99,7 +99,7 @@ def test_what_is_missing_is_said_in_both_languages() -> None:
     assert CHINESE.render(found.verdict) == "不作结论：各 3 次测试太少，无法判断"
 
 
-@pytest.mark.parametrize(("axis", "value"), [("batch_size", 8), ("gpus", 4), ("protocol", "x")])
+@pytest.mark.parametrize(("axis", "value"), [("batch_size", 8), ("gpus", 4), ("protocol", "x"), ("tuning", "stock")])
 def test_unequal_settings_never_make_a_claim(axis: str, value: object) -> None:
     assert codes(LOW, replace(HIGH, **{axis: value})) == ["unequal_setting"]  # type: ignore[arg-type]
 

@@ -33,6 +33,7 @@ JAX = [
     {"ph": "X", "name": "jit_step", "pid": 0, "tid": 3, "ts": 0, "dur": 99_000},
     {"ph": "X", "name": "dot.1", "pid": 0, "tid": 4, "ts": 1000, "dur": 30_000},
     {"ph": "X", "name": "gemm_fusion_dot_1", "pid": 1, "tid": 1, "ts": 1000, "dur": 30_000},
+    {"ph": "X", "name": "cuGraphLaunch (CudaGraph:329)", "pid": 700, "tid": 5, "ts": 0, "dur": 9},
     {"ph": "X", "name": "python call", "pid": 700, "tid": 5, "ts": 0, "dur": 99_000, "args": {"hlo_op": "x"}},
 ]
 
@@ -43,6 +44,7 @@ def test_what_runs_on_the_streams_of_one_gpu_is_counted_once(events, communicati
     assert summary["device"] == "gpu"
     assert summary["busy_ms"] == 10.0  # of 5 steps of 20 ms: 40 ms of kernels and 10 ms of a copy, overlaps once
     assert summary["idle_share"] == 0.5
+    assert summary["graph_launches"] == (0.2 if events is JAX else 0)
     assert {row["name"]: row["total_ms"] for row in summary["classes"]} == {
         "matrix products and convolutions": 30,
         "communication": communication,

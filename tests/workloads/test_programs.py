@@ -150,6 +150,51 @@ def test_a_program_learns_and_its_log_gives_a_figure(name: str, tmp_path: Path):
         assert_profile(profile)
 
 
+REPORTED = {
+    **{f"pytorch resnet50 {name}": "pytorch-compiled" for name in ("fp32", "bf16", "amp")},
+    "pytorch vgg16 bf16": "pytorch-compiled",
+    "pytorch arcface bf16": "pytorch-stock",
+    "pytorch bert-base bf16": "pytorch",
+    "pytorch bert-base bf16-pure": "pytorch-compiled",
+    "pytorch gpt2-124m bf16": "pytorch-compiled",
+    "pytorch llama3-1b bf16": "pytorch-stock",
+    "pytorch llama3-1b bf16-pure": "pytorch-compiled",
+    **{f"jax resnet50 {name}": "jax" for name in ("fp32", "bf16", "fp16")},
+    "jax vgg16 bf16": "jax",
+    "jax arcface bf16": "jax-stock",
+    "jax bert-base bf16": "jax",
+    "jax gpt2-124m bf16": "jax",
+    "jax llama3-1b bf16": "jax-stock",
+    "jax llama3-1b bf16-pure": "jax",
+    "jax llama3-1b fp8": "jax",
+}
+"""Program and precision → a framework that runs it so."""
+TINY = {
+    "resnet50": IMAGES,
+    "vgg16": VGG[:-2],
+    "arcface": FACES,
+    "bert-base": SENTENCES,
+    "gpt2-124m": GPT2,
+    "llama3-1b": LLAMA,
+}
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_a_program_reports_the_data_types_that_the_catalogue_states(name: str):
+    """Read from its step: a program that casts elsewhere, or a wrong word in the catalogue, makes them differ."""
+    family, case, precision = name.split()
+    recipe = next(each for each in CATALOG.frameworks[REPORTED[name]].recipes if each.case == case)
+    own = recipe.numerics.get(precision)
+    stated = CATALOG.precisions[precision].numerics.stated() | (own.stated() if own else {})
+    module = {"pytorch": "torch"}.get(family, family)
+    stock = ["--stock"] if recipe.tuning == "stock" else []
+    words = [*TINY[case], "--precision", precision, "--steps", "2", *stock]
+    done = run(interpreter(module), SMALL, WORKLOADS / recipe.files[0], *words)
+    (line,) = (line for line in done.stdout.splitlines() if " numerics " in line)
+    reported = json.loads(line.partition(" numerics ")[2])
+    assert reported == {name: text for name, text in stated.items() if name != "reduction"}
+
+
 @pytest.mark.parametrize(
     ("name", "rate", "problem"),
     [

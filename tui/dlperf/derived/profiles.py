@@ -41,6 +41,8 @@ class Profile:
     busy_ms: float | None = None
     """In which a GPU computes or copies, in a step."""
     idle_share: float | None = None
+    graph_launches: float | None = None
+    """Of CUDA graphs by the host, in a step; None where it was not counted."""
     trace: str = ""
     schema: int = SCHEMA_VERSION
 

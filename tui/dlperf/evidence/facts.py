@@ -34,6 +34,8 @@ MACHINE = "machine"
 LONGEST = 2000
 """Characters of a fact, which is whatever a node wrote."""
 
+PRINTED = ("framework_version", "compiled")
+"""Arguments of a log that are conditions of its trial."""
 PRINTED_NCCL = re.compile(rb"NCCL version ([0-9][0-9.]{0,20})")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dlperf.catalog.patterns import expected_line
 from dlperf.errors import RequestError
-from dlperf.evidence.facts import PRINTED_NCCL, NodeFacts
+from dlperf.evidence.facts import PRINTED, PRINTED_NCCL, NodeFacts
 from dlperf.evidence.logs import LogReader, first_lines, log_head, log_tail
 from dlperf.evidence.telemetry import TelemetryRow, read_telemetry
 from dlperf.formats.samples import Run
@@ -145,10 +145,10 @@ def _programs(files: TrialFiles) -> dict[str, str]:
 
 
 def _printed(log: Path, runs: Sequence[Run]) -> dict[str, str]:
-    """Return the versions that a log states."""
+    """Return versions, and what is compiled and in CUDA graphs, as a log states them."""
     nccl = PRINTED_NCCL.search(log_head(log))
-    version = runs[-1].metadata.arguments.get("framework_version") if runs else None
-    stated = {"libraries.nccl": nccl and nccl[1].decode(), "framework_version": version}
+    arguments = runs[-1].metadata.arguments if runs else {}
+    stated = {"libraries.nccl": nccl and nccl[1].decode(), **{name: arguments.get(name) for name in PRINTED}}
     return {name: text for name, text in stated.items() if text}
 
 

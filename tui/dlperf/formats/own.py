@@ -1,8 +1,9 @@
 """The format ``dlperf``: what the training programs shipped with dlperf print.
 
-Three kinds of line, each printable by one f-string. Times are UTC with microseconds, JSON is on one line:
+Four kinds of line, each printable by one f-string. Times are UTC with microseconds, JSON is on one line:
 
     DLPERF 2026-01-31T12:00:00.123456Z run {"model": "resnet50", "framework": "pytorch", "batch_size": 128, "gpus": 8}
+    DLPERF 2026-01-31T12:00:00.123457Z numerics {"weights": "fp32", "compute": "bf16", "residual": "bf16"}
     DLPERF 2026-01-31T12:00:01.123456Z step=20 epoch=0 samples=20480 loss=2.301 throughput=20480.0
     DLPERF 2026-01-31T12:00:09.123456Z summary {"throughput": 20375.2, "unit": "images/s", "metrics": {"auc": 0.76}}
 
@@ -11,6 +12,9 @@ Three kinds of line, each printable by one f-string. Times are UTC with microsec
 (``samples/s`` if absent); all others are kept as arguments. Of these, ``data`` names the training data: ``synthetic``
 (generated on the device), ``folder`` (JPEG files), ``tfrecord`` or ``recordio``; for real data ``images`` is their
 number and ``loader`` the decoder, such as ``DALI 2.4.0 on the GPU``.
+
+``numerics``, which may follow, holds the data types that a step used, as the program read them from the step: names of
+``catalog.model.Numerics``. Where they are not what the catalogue states, the trial has no value.
 
 A step line covers the interval that ends with step ``step`` (the first step is 1). ``samples`` counts what all
 ranks have processed since the start, so that samples over time is independent of the printed rate; ``throughput`` is
@@ -46,7 +50,9 @@ _RECORD = (
     r"(?: (?P<metrics>.*))?"
 )
 UNIT_LIMIT = 30
-_EVENT = compile_linear(r"DLPERF \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z (run|summary) (\{.*)")
+NUMERICS = "numerics."
+"""How the names of arguments begin that the line ``numerics`` holds."""
+_EVENT = compile_linear(r"DLPERF \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z (run|numerics|summary) (\{.*)")
 
 
 def rules(recorder: Recorder) -> Rules:
@@ -56,6 +62,8 @@ def rules(recorder: Recorder) -> Rules:
         kind, data = event
         if kind == b"run":
             _open_run(recorder, data)
+        elif kind == b"numerics":
+            _declare(recorder, {f"{NUMERICS}{name}": value for name, value in data.items()})
         else:
             _end_run(recorder, data, number)
 
@@ -83,6 +91,10 @@ def _parse_json(line: bytes) -> tuple[bytes, dict[str, Any]] | None:
 def _open_run(recorder: Recorder, data: dict[str, Any]) -> None:
     recorder.begin_run()
     recorder.set_unit(str(data.pop("unit", INFO.unit)))
+    _declare(recorder, data)
+
+
+def _declare(recorder: Recorder, data: dict[str, Any]) -> None:
     for name, value in data.items():
         if value is not None:
             recorder.declare(name, value if isinstance(value, str) else json.dumps(value))

@@ -28,6 +28,13 @@ def first_unmet(
     return next(filter(None, reasons), None)
 
 
+def unlike_numerics(stated: Mapping[str, str], used: Mapping[str, str]) -> Message | None:
+    """Return that a step computed with other data types than the plan states; None where neither tells otherwise."""
+    names = (name for name in used if name in stated and used[name] != stated[name])
+    name = next(names, None)
+    return message("unlike_numerics", name=name, stated=stated[name], used=used[name]) if name else None
+
+
 def _unmet_metric(text: str, values: Mapping[str, float]) -> Message | None:
     name, comparison, limit = text.split(" ")
     if name not in values:

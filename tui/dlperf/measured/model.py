@@ -65,6 +65,8 @@ class TrialResult:
     """All of the plan that the trial gave, the primary one first; none in plans of 0.1."""
     conditions: dict[str, str] = field(default_factory=dict)
     """Machine, GPUs, program files and loaded libraries, see ``table.conditions``; empty where not recorded."""
+    numerics: dict[str, str] = field(default_factory=dict)
+    """Data types that a step used, as its program read them from the step; empty where it does not tell."""
     losses: Losses = ()
     """Steps and their loss, see ``measured.losses``."""
     findings: tuple[Finding, ...] = ()

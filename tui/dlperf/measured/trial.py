@@ -22,9 +22,11 @@ from dlperf.evidence.telemetry import (
     mean_power,
     peak_memory,
 )
+from dlperf.formats.own import NUMERICS
+from dlperf.formats.samples import Run
 from dlperf.measured.causes import diagnosis, explained
 from dlperf.measured.error_lines import failed_rank
-from dlperf.measured.expectations import first_unmet
+from dlperf.measured.expectations import first_unmet, unlike_numerics
 from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.measured.findings.program_faults import findings_of_programs
 from dlperf.measured.findings.runs import findings_of_run
@@ -143,6 +145,7 @@ def _result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialS
         samples_per_joule=samples_per_joule(source.throughput, watts) if source.throughput else None,
         metrics=metrics if planned.metrics else (),
         conditions=conditions_of(evidence.nodes, evidence.programs, evidence.printed),
+        numerics=_used_numerics(evidence.run),
         losses=losses_at_steps(samples.step, samples.loss) if samples else (),
         findings=_findings(trial, why_none if succeeded else None),
     )
@@ -154,10 +157,16 @@ def _primary(trial: _Measurement, metrics: Sequence[MetricValue]) -> tuple[Metri
     primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
     if primary is not None:
         unmet = first_unmet(planned.expect, metrics, trial.evidence.expected_lines)
+        unmet = unmet or unlike_numerics(planned.numerics, _used_numerics(trial.evidence.run))
         return (None, unmet) if unmet else (primary, None)
     if trial.reading is None or planned.primary.estimator == "protocol":
         return None, trial.shortage
     return None, message("no_metric", metric=planned.primary.id)
+
+
+def _used_numerics(run: Run | None) -> dict[str, str]:
+    stated = run.metadata.arguments.items() if run else ()
+    return {name.removeprefix(NUMERICS): text for name, text in stated if name.startswith(NUMERICS)}
 
 
 def _estimator(planned: PlannedConfiguration, measured: Figure | None) -> str:

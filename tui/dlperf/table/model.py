@@ -94,7 +94,9 @@ class ConfigurationResult(Configuration):
     printed: str = ""
     """A published figure as printed."""
     numerics: dict[str, str] = field(default_factory=dict)
-    """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling, as far as known."""
+    """Data types of a step and loss scaling, as the trials report them, else as planned."""
+    tuning: str = ""
+    """``stock`` or ``tuned``, as the recipe states; empty where it does not."""
     variant: int = 1
     """Number of the figure where a report prints several for one configuration."""
     metrics: tuple[MetricResult, ...] = ()

@@ -58,7 +58,8 @@ def _measured_row(
     row = ConfigurationResult(
         **field_values(planned.configuration),
         campaign=campaign,
-        numerics=planned.numerics,
+        numerics=_numerics(planned, trials),
+        tuning=planned.tuning,
         unit=planned.unit,
         metric=planned.primary.id,
         direction=planned.primary.direction,
@@ -87,6 +88,14 @@ def _measured_row(
         mfu=_mfu(planned, total.value),
         samples_per_joule=_median_of([trial.samples_per_joule for trial in trials if trial.usable]),
     )
+
+
+def _numerics(planned: PlannedConfiguration, trials: Sequence[TrialResult]) -> dict[str, str]:
+    """Return what the trials report, where all of a value report the same; what is planned where they do not tell."""
+    reports = [trial.numerics for trial in trials if trial.value is not None]
+    shared = set.intersection(*(set(report.items()) for report in reports)) if reports else set()
+    told = {name for report in reports for name in report}
+    return {name: text for name, text in planned.numerics.items() if name not in told} | dict(sorted(shared))
 
 
 def with_scaling(rows: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:

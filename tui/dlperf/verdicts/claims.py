@@ -182,6 +182,7 @@ def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
         ("batch_size", a.batch_size, b.batch_size),
         ("scale", a.scale, b.scale),
         ("protocol", a.protocol, b.protocol),
+        ("tuning", a.tuning or "–", b.tuning or "–"),
         *((name, dict(a.axes).get(name), dict(b.axes).get(name)) for name in sorted(dict((*a.axes, *b.axes)))),
     ]
     for name, left, right in settings:

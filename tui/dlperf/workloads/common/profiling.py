@@ -93,9 +93,15 @@ def summary_of(events, profiled):
         "profiled_step_ms": round(profiled, 4),
         "busy_ms": round(busy, 4) if device == "gpu" else None,
         "idle_share": round(max(0.0, 1 - busy / profiled), 4) if device == "gpu" else None,
+        "graph_launches": graph_launches(events) / STEPS,
         "kernels": [dict(row, kind=class_of(row["name"])) for row in _rows(kernels, total)[:KERNELS]],
         "classes": _rows(classes, total),
     }
+
+
+def graph_launches(events):
+    """Count launches of CUDA graphs by the host, such as PyTorch's and XLA's command buffers."""
+    return sum(event.get("ph") == "X" and "GraphLaunch" in event["name"] for event in events)
 
 
 def _rows(groups, total):

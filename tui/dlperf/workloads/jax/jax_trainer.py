@@ -212,7 +212,7 @@ def train(create, loss, batches, optimizer, options, placement=EVERYWHERE, per_s
     value.block_until_ready()
     rank = jax.process_index()
     facts.update(framework="jax", framework_version=jax.__version__, gpus=mesh.size)
-    report = Reporter(options, rank, used, compiled="step", graphs=command_buffers(step), **facts)
+    report = Reporter(options, rank, used, compiled="step", **facts)
 
     def next_loss():
         nonlocal arrays
@@ -240,11 +240,6 @@ def running_statistics(loss, parameters, batch):
         tuple(jax.jit(jnp.full, static_argnums=(0, 1), out_shardings=split)(each.shape, start) for each, start in pair)
         for pair in (zip(each, (0.0, 1.0)) for each in seen)
     ]
-
-
-def command_buffers(step):
-    """Which parts of a compiled step XLA replays as CUDA graphs, as far as its text tells."""
-    return "command buffers" if "command_buffer" in (step.as_text() or "") else "none"
 
 
 def write_profile(path, rank, next_loss):

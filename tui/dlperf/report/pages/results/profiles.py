@@ -88,6 +88,7 @@ def _facts(page: Page, profile: Profile, trace: Download | None) -> list[tuple[s
         (page._("Under the profiler"), _ms(profile.profiled_step_ms)),
         (page._("GPU busy"), "" if profile.busy_ms is None else _ms(profile.busy_ms)),
         (page._("GPU idle"), figures.percent(profile.idle_share)),
+        (page._("CUDA graph launches"), "" if profile.graph_launches is None else f"{profile.graph_launches:g}"),
         (page._("Trace"), page.file_link(trace.path, trace.name) if trace else ""),
     ]
 
