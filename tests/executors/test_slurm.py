@@ -124,7 +124,7 @@ async def test_all_that_a_job_leaves_is_removed_once_it_is_archived(executor, ho
     await run_to_end(executor, trial)
     seal(trial.paths)
     (outcome,) = await clean([trial])
-    assert outcome.kept == ""
+    assert outcome.kept is None
     assert trial.trial_id not in os.listdir(home / ".dlperf")
 
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-NOT_FOUND = "nothing of it is here"
-"""Answer of a node for a trial that was removed before."""
-UNARCHIVED = "not in the archive"
-"""Beginning of the answer of a node that has files which are not archived."""
+ABSENT = "kept_absent"
+"""Code of a trial that was removed before."""
+UNARCHIVED = ("kept_unarchived", "kept_unarchived_more")
+"""Codes of trials that have files which are not archived."""
 
 
 @commands.command()
@@ -220,7 +220,7 @@ def _print_removable(trials: list[Trial], as_json: bool) -> None:
 
 
 def _is_kept(item: Cleaned) -> bool:
-    return item.kept not in ("", NOT_FOUND)
+    return item.kept is not None and item.kept.code != ABSENT
 
 
 def _print_outcomes(outcomes: list[Cleaned]) -> None:
@@ -232,5 +232,5 @@ def _print_outcomes(outcomes: list[Cleaned]) -> None:
     print_table(("machine", "removed", "size", "kept"), rows)
     for item in filter(_is_kept, outcomes):
         print_note(one_line(f"{item.machine}: {item.trial_id} kept: {item.kept}"))
-    if any(item.kept.startswith(UNARCHIVED) for item in outcomes):
+    if any(item.kept and item.kept.code in UNARCHIVED for item in outcomes):
         print_note("copy what you need, then name files that may be lost: `--discard-unarchived PATTERN`")

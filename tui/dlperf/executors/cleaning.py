@@ -12,6 +12,7 @@ from dlperf.errors import DlperfError
 from dlperf.executors.base import Trial
 from dlperf.executors.machines import Machines, all_of
 from dlperf.executors.tasks import NodeTask, node_tasks
+from dlperf.messages import Message, message, quoted
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan import Node
@@ -28,8 +29,8 @@ class Cleaned:
     trial_id: str
     machine: str
     bytes: int = 0
-    kept: str = ""
-    """Why its folder stays; empty where it was removed."""
+    kept: Message | None = None
+    """Why its folder stays; None where it was removed."""
 
 
 async def clean(
@@ -72,7 +73,7 @@ async def _clean_machine(
                 removed = await machines.client(tasks[0].node).remove(file_name(trial_id), archived, free)
                 size, kept = removed.bytes, removed.problem
         except DlperfError as error:
-            kept = str(error)
+            kept = quoted(error)
         outcomes.append(Cleaned(trial_id, str(machine), size, kept))
     if tidy:
         with suppress(DlperfError):  # said above, for each trial
@@ -121,15 +122,13 @@ async def _clean_orphans(
         if remove:
             await client.tidy(caches=True)
     except DlperfError as error:
-        outcomes.append(Cleaned("", machine, kept=str(error)))
+        outcomes.append(Cleaned("", machine, kept=quoted(error)))
     return outcomes
 
 
-def _archive_problem(paths: TrialPaths) -> str:
-    problems = TrialFiles(paths).problems()
-    return (
-        f"its archive is not whole: {problems[0].file}: {problems[0].problem}: see `dlperf verify`" if problems else ""
-    )
+def _archive_problem(paths: TrialPaths) -> Message | None:
+    first = next(iter(TrialFiles(paths).problems()), None)
+    return message("kept_damaged", file=first.file, problem=first.problem) if first else None
 
 
 def _redacted_files(paths: TrialPaths) -> list[str]:

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, ValidationError, with_con
 from typing_extensions import TypeAliasType, TypedDict
 
 from dlperf.errors import DlperfError
-from dlperf.messages import message
+from dlperf.messages import Message, message
 from dlperf.runs.store import type_adapter
 
 Answer = TypeVar("Answer")
@@ -233,8 +233,8 @@ class Removal:
 
     bytes: Size
     """Size of the folder."""
-    problem: Line
-    """Why the folder stays; empty where it was removed."""
+    problem: Message | None
+    """Why the folder stays; None where it was removed."""
 
 
 @dataclass(frozen=True)
@@ -245,8 +245,8 @@ class TrialThere:
     bytes: Size
     age: Real
     """Seconds since anything in it changed."""
-    problem: Line
-    """Why it must stay; empty where nothing of it can run."""
+    problem: Message | None
+    """Why it must stay; None where nothing of it can run."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 import time
-from typing import Any, Dict, Iterator, List, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 from ..files import ROOT, Json, escaped, readable_json, regular_size, reserved
 from ..lease import remove_lease
@@ -33,14 +33,14 @@ LISTED = 5
 
 
 def remove_trial(directory: str, archived: Dict[str, List[str]], discarded: Sequence[str]) -> Json:
-    """Remove the folder of a finished trial: its size in bytes, and the problem that kept it, if any.
+    """Remove the folder of a finished trial: its size in bytes, and the problem that kept it, as a code, if any.
 
     Args:
         archived: path relative to the folder → SHA-256 of its contents in the archive.
         discarded: patterns of files and folders below a node's folder that may be lost.
     """
     folders = node_folders(directory)
-    problem = "" if folders else "nothing of it is here"
+    problem = None if folders else {"code": "kept_absent"}  # type: Optional[Json]
     problem = next(filter(None, map(removal_problem, folders)), problem)
     try:
         paths = [] if problem else list(entries(directory))
@@ -49,7 +49,8 @@ def remove_trial(directory: str, archived: Dict[str, List[str]], discarded: Sequ
         if not problem:
             remove_whole(paths)
     except OSError as error:
-        return {"bytes": 0, "problem": f"{error.filename}: {error.strerror}"}
+        problem = {"code": "kept_unreadable", "file": str(error.filename), "reason": str(error.strerror)}
+        return {"bytes": 0, "problem": problem}
     return {"bytes": size, "problem": problem}
 
 
@@ -61,7 +62,7 @@ def trials_here() -> List[Json]:
         folders = node_folders(directory)
         if folders and TRIAL_NAME.match(name):
             facts = [os.lstat(path) for path in entries(directory)]
-            problem = next(filter(None, map(removal_problem, folders)), "")
+            problem = next(filter(None, map(removal_problem, folders)), None)
             age = max(0.0, time.time() - max(fact.st_mtime for fact in facts))
             size = sum(fact.st_size for fact in facts)
             found.append({"directory": name, "bytes": size, "age": age, "problem": problem})
@@ -85,14 +86,14 @@ def node_folders(directory: str) -> List[str]:
     return [folder for folder in folders if os.path.exists(os.path.join(folder, "job.json"))]
 
 
-def removal_problem(folder: str) -> str:
-    """Why one node's folder must stay; empty where nothing of it can run, also if it never started."""
+def removal_problem(folder: str) -> Optional[Json]:
+    """Why one node's folder must stay; None where nothing of it can run, also if it never started."""
     path, ended = os.path.join(folder, "supervisor.json"), os.path.lexists(os.path.join(folder, "exit.json"))
     recorded = readable_json(path)
     supervisor = recorded if is_identity(recorded) else running_supervisor(folder)
     if (os.path.lexists(path) or supervisor) and not ended:
-        return "it left no exit file: its processes may still run"
-    return "processes of it still run" if is_alive(supervisor) or pids_of(folder, supervisor) else ""
+        return {"code": "kept_without_exit"}
+    return {"code": "kept_running"} if is_alive(supervisor) or pids_of(folder, supervisor) else None
 
 
 def entries(directory: str) -> Iterator[str]:
@@ -110,7 +111,7 @@ def fail(error: Any) -> None:
 
 def unarchived_problem(
     directory: str, paths: Sequence[str], archived: Dict[str, List[str]], discarded: Sequence[str]
-) -> str:
+) -> Optional[Json]:
     """Which files keep the folder: those that are neither in the archive nor to be discarded."""
     files = [path for path in paths if os.path.islink(path) or not os.path.isdir(path)]
     names = [
@@ -119,9 +120,13 @@ def unarchived_problem(
         if not (is_own(name) or is_empty_log(path, name) or is_discarded(name, discarded))
         and not is_archived(path, archived.get(escaped(name), ()))
     ]
-    shown = map(escaped, sorted(names)[:LISTED])
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return f"not in the archive: {', '.join(shown)}{more}" if names else ""
+    if not names:
+        return None
+    shown = ", ".join(map(escaped, sorted(names)[:LISTED]))
+    more = len(names) - LISTED
+    if more > 0:
+        return {"code": "kept_unarchived_more", "files": shown, "count": more}
+    return {"code": "kept_unarchived", "files": shown}
 
 
 def is_own(name: str) -> bool:
