@@ -20,8 +20,7 @@ from selection import DLPERF, Bench, arguments, bench
 
 from dlperf.catalog.files.load import load_catalog
 from dlperf.formats.registry import parser_for
-from dlperf.measured.throughput.figure import figure_of
-from dlperf.measured.throughput.reading import Reading
+from dlperf.measured.run import StatedFacts, measure_run
 
 
 def main() -> None:
@@ -94,7 +93,9 @@ def rate(log: Path, format_id: str, estimator: str) -> float:
     parser = parser_for(format_id)
     parser.feed(log.read_bytes())
     parser.finish()
-    return figure_of(Reading(parser.runs[-1]), estimator).value
+    value = measure_run(parser.runs[-1], StatedFacts(), estimator).value
+    assert value is not None, log
+    return value
 
 
 def summary(pairs: list[tuple[float, float]]) -> dict[str, object]:

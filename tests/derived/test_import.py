@@ -316,6 +316,8 @@ def test_samples_of_a_language_model_become_tokens_by_their_length(
     write_import(workspace, "a", plan, BUILTIN_FORMATS)
 
     (skipped,) = plan.skipped
-    assert skipped.reason == "the log counts samples/s, the case tokens/s, and the log states no sequence length"
+    assert skipped.reason == (
+        "the log counts samples/s, the case tokens/s, and neither the log nor the plan states a sequence length"
+    )
     (row,) = load_results(workspace)
     assert (row.unit, row.value) == ("tokens/s", 64 * 1024)

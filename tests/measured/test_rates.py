@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import isnan
 
-import pytest
-
-from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.measured.throughput.curve import curve_of
+from dlperf.measured.throughput.estimators import estimate
+from dlperf.measured.throughput.reading import Reading
 from handmade_runs import run_of
 
 
 def rates_of(reading: Reading) -> list[float | None]:
-    return [None if isnan(rate) else rate for rate in reading.rates]
+    return [None if isnan(rate) else rate for rate in curve_of(reading, None, from_timestamps=True).rates]
 
 
 def test_a_printed_rate_is_the_curve():
@@ -42,7 +42,17 @@ def test_what_lies_between_two_epochs_or_starts_is_no_rate():
 
 
 def test_without_a_batch_size_there_is_no_curve():
-    with pytest.raises(NotEstimable):
-        _ = Reading(run_of(time=[0, 1])).rates
-    with pytest.raises(NotEstimable):
-        _ = Reading(run_of(unit="tokens/s", time=[0, 1]), gpus=1, batch_size=8).rates
+    assert rates_of(Reading(run_of(time=[0, 1]))) == []
+    assert rates_of(Reading(run_of(unit="tokens/s", time=[0, 1]), gpus=1, batch_size=8)) == []
+
+
+def test_printed_rates_that_contradict_a_value_by_timestamps_are_not_its_curve():
+    run = run_of(value=[90.0] * 3, time=[0, 1, 2], samples=[100, 200, 300])
+    reading = Reading(run)
+    assert list(curve_of(reading, estimate(reading, "mean()"), from_timestamps=False).rates) == [90.0] * 3
+    assert list(curve_of(reading, estimate(reading, "rate()"), from_timestamps=True).rates)[1:] == [100.0, 100.0]
+
+
+def test_varying_steps_that_print_rate_and_time_have_a_curve_by_timestamps():
+    run = run_of(unit="tokens/s", value=[50, 100, 200], seconds_per_step=[1, 1, 1], time=[0, 2, 4], epoch=[1, 1, 1])
+    assert list(Reading(run).timed_rates)[1:] == [50.0, 100.0]

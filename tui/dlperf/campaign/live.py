@@ -13,14 +13,15 @@ from statistics import median
 from dlperf.catalog.log_format import LogFormat
 from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Run, Samples
-from dlperf.measured.run_units import reading_of
-from dlperf.measured.throughput.reading import NotEstimable
+from dlperf.measured.run import measure_planned
 from dlperf.opening import open_regular
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.records import TrialProgress
 
 RECENT = 32
 """Values of each trial in ``progress.json``."""
+MEASURED = 2_000
+"""Last records that decide where the throughput is taken from: a long log would take long each time."""
 READ_LIMIT = 1 << 20
 """Bytes parsed at a time, so that a log of gigabytes after a resume does not delay the other trials."""
 
@@ -57,27 +58,25 @@ class LiveLog:
         run = self._parser.runs[-1] if self._parser.runs else None
         if run is None or not len(run.samples):
             return TrialProgress(steps=steps, unit=self._planned.unit)
-        recent = replace(run, samples=run.samples.last(RECENT))
-        step = _int_or_none(recent.samples.step[-1])
-        unit, values = self._values(recent)
+        recent = run.samples.last(RECENT)
+        step = _int_or_none(recent.step[-1])
+        unit, values = self._values(run)
         return TrialProgress(
             step=step,
             steps=steps,
             value=values[-1] if values else None,
             unit=unit,
             recent=values,
-            seconds_left=seconds_left(recent.samples, step, steps),
+            seconds_left=seconds_left(recent, step, steps),
         )
 
     def _values(self, run: Run) -> tuple[str, tuple[float, ...]]:
-        """Return the values of the records with their unit; none where they are not of the primary metric."""
-        reading = reading_of(run, self._planned)
+        """Return the end of the curve with its unit; nothing where it is not of the primary metric."""
         if self._planned.primary.estimator != "protocol":
             return self._planned.unit, ()
-        try:
-            return reading.run.unit, tuple(round(value, 3) for value in reading.rates if isfinite(value))
-        except NotEstimable:
-            return self._planned.unit, ()
+        measured = measure_planned(replace(run, samples=run.samples.last(MEASURED)), self._planned)
+        rates = [float(f"{rate:.6g}") for rate in measured.curve.rates[-RECENT:] if isfinite(rate)]
+        return measured.run.unit, tuple(rates)
 
 
 def planned_steps(planned: PlannedConfiguration) -> int | None:

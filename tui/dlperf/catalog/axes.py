@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from dlperf.catalog.model import When
 
 AxisValue = str | int | float
+SEQUENCE_LENGTH = "sequence_length"
+"""Axis of the tokens of a sample."""
+ACCUMULATION = "gradient_accumulation"
+"""Axis of the batches whose gradients are added up for one step."""
 REVISION = "revision"
 """Axis of two versions of a program that are compared."""
 _SCALE = re.compile(r"(?:([1-9][0-9]{0,4})n)?([1-9][0-9]{0,2})g?")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from dlperf.catalog.axes import AxisValue
+from dlperf.catalog.axes import SEQUENCE_LENGTH, AxisValue
 from dlperf.catalog.entry import (
     AxisName,
     AxisText,
@@ -182,7 +182,7 @@ class Case(Entry):
 
     def gflops(self, axes: Mapping[str, AxisValue]) -> float | None:
         """Return the arithmetic of one sample with these values of axes; None where it is not known."""
-        length = axes.get("sequence_length")
+        length = axes.get(SEQUENCE_LENGTH)
         if self.language_model and isinstance(length, int):
             return self.language_model.gflops_per_token(length)
         return self.gflops_per_sample

@@ -18,9 +18,7 @@ from dlperf.evidence.logs import LogReader
 from dlperf.evidence.names import NameFacts, PathPattern, facts_of_name
 from dlperf.evidence.sources import SkippedFile, SourceFile, find_files
 from dlperf.formats.samples import Run
-from dlperf.measured.run_units import run_in_unit
-from dlperf.measured.throughput.figure import natural_estimator
-from dlperf.measured.throughput.reading import Reading
+from dlperf.measured.run import facts_of, measure_run
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, TrialKey
 from dlperf.plan.expand import planned_accelerator, planned_metrics
 from dlperf.plan.subject import max_nodes, peak_of
@@ -144,8 +142,9 @@ def _imported_log(
     case = catalog.cases.get(configuration.case)
     if case:
         configuration = replace(configuration, axes=_axes(case, run.metadata.arguments))
-        run = run_in_unit(run, case.unit)
-    reading = Reading(run, configuration.gpus_total, configuration.gpus, configuration.batch_size)
+    measured = measure_run(run, facts_of(configuration), unit=case.unit if case else None)
+    if measured.other_unit:
+        raise DlperfError(str(measured.other_unit))
     return ImportedLog(
         file=file,
         source=f"{request.origin}:{file.name}" if request.origin else file.name,
@@ -154,8 +153,8 @@ def _imported_log(
         log_run=run.number if runs > 1 else None,
         configuration=configuration,
         format=run.format,
-        unit=run.unit,
-        estimator=str(natural_estimator(reading)),
+        unit=measured.run.unit,
+        estimator=str(measured.estimator),
         run_number=identity.facts.run,
         notes=identity.notes,
     )

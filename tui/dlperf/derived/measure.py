@@ -5,7 +5,7 @@ from __future__ import annotations
 from dlperf.evidence.gather import gather
 from dlperf.evidence.logs import BUILTIN_FORMATS, LogReader
 from dlperf.measured.model import TrialResult
-from dlperf.measured.trial import result_of
+from dlperf.measured.trial import measured_of, result_of
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import TrialStatus
@@ -19,4 +19,5 @@ def measure_trial(
     The first log with records counts: node 0 first, ``out.log`` before the logs of single ranks. A missing or
     unreadable file leaves its part of the result empty.
     """
-    return result_of(gather(paths, planned, logs), planned, status)
+    evidence = gather(paths, planned, logs)
+    return result_of(evidence, measured_of(evidence, planned), planned, status)

@@ -15,9 +15,9 @@ from dlperf.evidence.names import NameFacts, facts_of_name
 from dlperf.evidence.sources import SourceFile, find_files
 from dlperf.formats.samples import Run, Samples
 from dlperf.measured.findings.runs import findings_of_run
-from dlperf.measured.throughput.estimators import Estimator, estimate
-from dlperf.measured.throughput.figure import STEADY, Figure, figure_of, natural_estimator
-from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.measured.run import Measured, StatedFacts, measure_run
+from dlperf.measured.throughput.estimators import Estimator
+from dlperf.measured.throughput.figure import STEADY, Figure
 from dlperf.messages import Message
 from dlperf.messages.finding import Finding, error, note
 
@@ -178,15 +178,10 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     """Take counts from the options, else from the log: its name is a hint, from which no value is computed."""
     gpus = options.gpus or run.metadata.gpus
     batch_size = options.batch_size or batch_size_per_gpu(run.metadata, gpus)
-    reading = Reading(run, gpus, None, batch_size)
-    estimator = options.estimator or natural_estimator(reading)
-    figure, reason = None, None
-    try:
-        figure = figure_of(reading, estimator)
-    except NotEstimable as shortage:
-        reason = None if run.prints_only_metrics else shortage.message
+    measured = measure_run(run, StatedFacts(gpus, None, batch_size), options.estimator)
+    figure, reason = measured.figure, None if run.prints_only_metrics else measured.shortage
     findings = findings_of_run(
-        reading,
+        measured.reading,
         figure,
         declared_gpus=options.gpus,
         declared_batch_size=options.batch_size,
@@ -195,7 +190,7 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     precision = run.metadata.precision
     hint = _hint(facts, gpus, batch_size, precision)
     findings = (*findings, note("guessed_from_name", guess=hint)) if hint else findings
-    per_gpu = _value_of_one_gpu(reading)
+    per_gpu = _value_of_one_gpu(measured)
     if per_gpu is not None:
         findings = (note("value_per_gpu", value=per_gpu, unit=run.unit), *findings)
     if reason:
@@ -207,7 +202,7 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
         gpus,
         batch_size,
         precision,
-        str(estimator),
+        str(measured.estimator),
         figure,
         reason,
         findings,
@@ -215,14 +210,11 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     )
 
 
-def _value_of_one_gpu(reading: Reading) -> float | None:
+def _value_of_one_gpu(measured: Measured) -> float | None:
     """Return the printed throughput of one GPU where the number of GPUs is unknown."""
-    if reading.run.scope != "per_gpu" or reading.total_gpus is not None:
+    if measured.run.scope != "per_gpu" or measured.reading.total_gpus is not None:
         return None
-    try:
-        return estimate(replace(reading, gpus=1), STEADY).value
-    except NotEstimable:
-        return None
+    return measure_run(measured.run, replace(measured.facts, gpus=1), STEADY).value
 
 
 def _hint(facts: NameFacts, gpus: int | None, batch_size: int | None, precision: str | None) -> str:

@@ -12,15 +12,14 @@ from pathlib import Path
 from statistics import fmean
 from sys import maxsize
 
-from dlperf.evidence.columns import MOST
 from dlperf.evidence.gather import Evidence, gather, nodes_of
 from dlperf.evidence.logs import BLOCK, BUILTIN_FORMATS, LogReader, open_log
 from dlperf.evidence.telemetry import TelemetryRow
 from dlperf.formats.samples import Run
 from dlperf.measured.model import TrialResult
+from dlperf.measured.run import Measured
 from dlperf.measured.statistics import outliers
-from dlperf.measured.throughput.reading import NotEstimable, Reading
-from dlperf.measured.trial import result_of
+from dlperf.measured.trial import measured_of, result_of
 from dlperf.opening import is_regular
 from dlperf.plan import PlannedConfiguration
 from dlperf.redaction import Redactor
@@ -45,7 +44,7 @@ ENDS = 3
 AROUND = 1
 """Lines quoted before and after them."""
 LONGEST_LINE = 400
-VERSION = 1
+VERSION = 2
 """Increase it when timelines are derived differently, so that older ones are replaced."""
 MOST_DECLARED = 60
 LONGEST_DECLARED = 80
@@ -75,7 +74,7 @@ class Origin:
     """First and last step of the window that gave the figure."""
     lines: tuple[int | None, int | None] = (None, None)
     samples: int = 0
-    version: int = VERSION
+    version: int = 0
 
 
 @dataclass(frozen=True)
@@ -92,6 +91,8 @@ class Timeline:
     log_lines: LogLines = LogLines()
     declared: dict[str, str] = field(default_factory=dict)
     """Versions and options as the program printed them."""
+    unit: str = ""
+    """Of the throughput."""
     schema: int = SCHEMA_VERSION
 
 
@@ -99,14 +100,19 @@ def origin_of(result: TrialResult, log_sha256: str | None, telemetry_sha256: Map
     """Return the origin of a result's timeline whose files have these hashes."""
     steps = (result.first_step, result.last_step)
     lines = (result.first_line, result.last_line)
-    return Origin(log_sha256, dict(telemetry_sha256), steps, lines, result.samples)
+    return Origin(log_sha256, dict(telemetry_sha256), steps, lines, result.samples, VERSION)
 
 
-def _timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, evidence: Evidence) -> Timeline:
+def _timeline_of(
+    paths: TrialPaths,
+    planned: PlannedConfiguration,
+    result: TrialResult,
+    evidence: Evidence,
+    measured: Measured | None,
+) -> Timeline:
     """Derive the timeline of a trial from its evidence."""
-    run = evidence.run
     telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if is_regular(node.telemetry)}
-    points = _throughput(run, planned) if run else []
+    points = [(step, _short(rate)) for step, rate in measured.curve.points] if measured else []
     log = log_of(paths, result)
     rows = [row for of_node in evidence.telemetry for row in of_node]
     series = {metric: thinned(_series(rows, metric)) for metric in METRICS}
@@ -116,7 +122,8 @@ def _timeline_of(paths: TrialPaths, planned: PlannedConfiguration, result: Trial
         _outliers(points, result),
         {metric: line for metric, line in series.items() if len(line) > 1},
         _log_lines(log, result) if log else LogLines(),
-        _declared(run) if run else {},
+        _declared(measured.run) if measured else {},
+        measured.run.unit if measured else "",
     )
 
 
@@ -142,16 +149,6 @@ def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> tuple[Point, ..
 def _declared(run: Run) -> dict[str, str]:
     declared = sorted(item for item in run.metadata.arguments.items() if len(item[1]) <= LONGEST_DECLARED)
     return dict(declared[:MOST_DECLARED])
-
-
-def _throughput(run: Run, planned: PlannedConfiguration) -> list[Point]:
-    point = planned.configuration
-    reading = Reading(run, point.gpus_total, point.gpus, point.batch_size)
-    try:
-        points = zip(reading.steps_done, reading.rates, strict=True)
-    except NotEstimable:
-        return []
-    return [(step, _short(value)) for step, value in points if abs(step) <= MOST and abs(value) <= MOST]
 
 
 def _outliers(points: Sequence[Point], result: TrialResult) -> tuple[Point, ...]:
@@ -226,14 +223,17 @@ def derive(
 ) -> Derived:
     """Measure a trial, see ``measure_trial``, and derive its timeline, both without secrets."""
     evidence = gather(paths, planned, logs)
-    result = result_of(evidence, planned, status)
-    timeline = _timeline_of(paths, planned, result, evidence)
+    measured = measured_of(evidence, planned)
+    result = result_of(evidence, measured, planned, status)
+    timeline = _timeline_of(paths, planned, result, evidence, measured)
     return Derived(redacted_record(paths.result, result), redacted_record(paths.timeline, timeline))
 
 
 def derive_timeline(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, logs: LogReader) -> Timeline:
     """Derive the timeline of a trial that was measured before."""
-    return redacted_record(paths.timeline, _timeline_of(paths, planned, result, gather(paths, planned, logs)))
+    evidence = gather(paths, planned, logs)
+    timeline = _timeline_of(paths, planned, result, evidence, measured_of(evidence, planned))
+    return redacted_record(paths.timeline, timeline)
 
 
 def write_derived(paths: TrialPaths, derived: Derived) -> None:

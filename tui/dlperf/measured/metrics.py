@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from math import isfinite
 
+from dlperf.catalog.axes import SEQUENCE_LENGTH
 from dlperf.catalog.plugins import METRICS, installed, load_plugin
 from dlperf.catalog.units import counts_samples
 from dlperf.evidence.columns import MOST, finite
@@ -79,7 +80,7 @@ def _tokens(source: Source) -> float | None:
     if source.figure and source.figure.unit == "tokens/s":
         return source.throughput
     declared = source.reading.run.metadata.sequence_length if source.reading else None
-    length = dict(source.planned.configuration.axes).get("sequence_length", declared)
+    length = dict(source.planned.configuration.axes).get(SEQUENCE_LENGTH, declared)
     return source.throughput * length if source.throughput and isinstance(length, int) else None
 
 

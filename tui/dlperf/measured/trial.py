@@ -35,10 +35,9 @@ from dlperf.measured.findings.trials import findings_of_window
 from dlperf.measured.losses import losses_at_steps
 from dlperf.measured.metrics import Source, metrics_of
 from dlperf.measured.model import MetricValue, TrialResult
-from dlperf.measured.run_units import reading_of
+from dlperf.measured.run import Measured, measure_planned
 from dlperf.measured.statistics import flop_limit, samples_per_joule
-from dlperf.measured.throughput.figure import Figure, figure_of
-from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.measured.throughput.figure import Figure
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, error, warning
 from dlperf.plan import Launch, PlannedConfiguration
@@ -55,10 +54,17 @@ class _Measurement:
 
     evidence: Evidence
     planned: PlannedConfiguration
-    reading: Reading | None
-    figure: Figure | None
-    shortage: Message | None
-    """Why there is no figure."""
+    run: Measured | None
+    """None without records."""
+
+    @property
+    def figure(self) -> Figure | None:
+        return self.run.figure if self.run else None
+
+    @property
+    def shortage(self) -> Message | None:
+        """Why there is no figure."""
+        return self.run.shortage if self.run else message("no_records_of_format", format=self.planned.format)
 
     @cached_property
     def telemetry(self) -> Sequence[Sequence[TelemetryRow]]:
@@ -90,7 +96,7 @@ class _Measurement:
         nodes, planned = self.evidence.nodes, self.planned
         return Source(
             planned,
-            self.reading,
+            self.run.reading if self.run else None,
             self.figure,
             self.power[0],
             peak_memory(row for rows in self.evidence.telemetry for row in rows),
@@ -100,22 +106,32 @@ class _Measurement:
         )
 
 
-def result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
-    """Compute a result under the plan's protocol. Pure."""
+def measured_of(evidence: Evidence, planned: PlannedConfiguration) -> Measured | None:
+    """Measure the run of a trial's log under its plan; None where no log has records."""
+    return measure_planned(evidence.run, planned) if evidence.run is not None else None
+
+
+def result_of(
+    evidence: Evidence, run: Measured | None, planned: PlannedConfiguration, status: TrialStatus
+) -> TrialResult:
+    """Compute a result under the plan's protocol. Pure.
+
+    Args:
+        run: by ``measured_of``.
+    """
     try:
-        return _result_of(evidence, planned, status)
+        return _result_of(_Measurement(evidence, planned, run), status)
     except OverflowError:  # a log with numbers that nothing measures counts as one without records
-        return _result_of(replace(evidence, runs=()), planned, status)
+        return _result_of(_Measurement(replace(evidence, runs=()), planned, None), status)
 
 
-def _result_of(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
-    reading = reading_of(evidence.run, planned) if evidence.run is not None else None
-    trial = _Measurement(evidence, planned, reading, *_figure(reading, planned))
+def _result_of(trial: _Measurement, status: TrialStatus) -> TrialResult:
+    evidence, planned = trial.evidence, trial.planned
     source, figure = trial.source, trial.figure
     succeeded = status.state is State.SUCCEEDED
     metrics = metrics_of(source) if succeeded else ()
     primary, why_none = _primary(trial, metrics)
-    samples = reading.run.samples if reading else None
+    samples = trial.run.run.samples if trial.run else None
     estimate = figure.estimate if figure else None
     by_protocol = figure is not None and planned.primary.estimator == "protocol"
     watts, power_source = trial.power
@@ -159,7 +175,7 @@ def _primary(trial: _Measurement, metrics: Sequence[MetricValue]) -> tuple[Metri
         unmet = first_unmet(planned.expect, metrics, trial.evidence.expected_lines)
         unmet = unmet or unlike_numerics(planned.numerics, _used_numerics(trial.evidence.run))
         return (None, unmet) if unmet else (primary, None)
-    if trial.reading is None or planned.primary.estimator == "protocol":
+    if trial.run is None or planned.primary.estimator == "protocol":
         return None, trial.shortage
     return None, message("no_metric", metric=planned.primary.id)
 
@@ -173,16 +189,6 @@ def _estimator(planned: PlannedConfiguration, measured: Figure | None) -> str:
     if planned.primary.estimator != "protocol":
         return planned.primary.estimator
     return measured.estimator if measured else planned.protocol.estimator or ""
-
-
-def _figure(reading: Reading | None, planned: PlannedConfiguration) -> tuple[Figure | None, Message | None]:
-    """Return the figure, or the reason why there is none."""
-    if reading is None:
-        return None, message("no_records_of_format", format=planned.format)
-    try:
-        return figure_of(reading, planned.protocol.estimator), None
-    except NotEstimable as shortage:
-        return None, shortage.message
 
 
 def _findings(trial: _Measurement, why_no_figure: Message | None) -> tuple[Finding, ...]:
@@ -202,15 +208,15 @@ def _findings(trial: _Measurement, why_no_figure: Message | None) -> tuple[Findi
 
 
 def _run_findings(trial: _Measurement) -> Sequence[Finding]:
-    if trial.reading is None:
+    if trial.run is None:
         return ()
     planned, figure = trial.planned, trial.figure
     peak = planned.peak_tflops or planned.peak_limit
     limit = flop_limit(planned.gflops_per_sample, planned.configuration.gpus_total, peak)
     counted = figure is not None and counts_samples(figure.unit)
-    return findings_of_run(
-        trial.reading, figure, runs_in_log=len(trial.evidence.runs), flop_limit=limit if counted else None
-    )
+    runs = len(trial.evidence.runs)
+    found = findings_of_run(trial.run.reading, figure, runs_in_log=runs, flop_limit=limit if counted else None)
+    return (*found, *trial.run.findings)
 
 
 def _cause(evidence: Evidence, launch: Launch, status: TrialStatus) -> Message | None:

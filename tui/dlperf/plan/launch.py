@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from dlperf.catalog.axes import ACCUMULATION
 from dlperf.catalog.machines import Container, Node
 from dlperf.catalog.placeholders import RUNTIME, fill, names_in
 from dlperf.plan.model import Launch, node_address
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from dlperf.catalog.entry import Option
     from dlperf.catalog.model import Framework
 
-ACCUMULATION = "gradient_accumulation"
-"""Axis of the batches whose gradients are added up for one step."""
 INSTALLER = "locked.py"
 """The program that installs locked requirements on a node."""
 

@@ -13,8 +13,8 @@ from dlperf.errors import DlperfError
 from dlperf.evidence.logs import LogReader, log_reader
 from dlperf.evidence.sources import find_files
 from dlperf.formats.samples import Run
-from dlperf.measured.throughput.figure import Figure, figure_of
-from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.measured.run import StatedFacts, measure_run
+from dlperf.measured.throughput.figure import Figure
 from dlperf.messages import Message, message
 from dlperf.runs.archive import TrialFiles, sha256_of
 from dlperf.runs.paths import CampaignPaths, Workspace
@@ -198,10 +198,8 @@ def _recomputed(item: PublishedFigure, log: LocalLog | None, read: ReadRuns) -> 
     runs = read(log)
     if not runs:
         return message("no_records")
-    try:
-        return figure_of(Reading(runs[-1], item.gpus, gpus_per_node(item), item.batch_size), item.estimator)
-    except NotEstimable as error:
-        return error.message
+    facts = StatedFacts(item.gpus, gpus_per_node(item), item.batch_size)
+    return measure_run(runs[-1], facts, item.estimator).outcome
 
 
 def verdict_of(printed: str, recomputed: float) -> Message:

@@ -26,8 +26,8 @@ from dlperf.errors import RequestError
 from dlperf.evidence.drafts import only_example, rate_examples
 from dlperf.formats.draft import draft_format
 from dlperf.formats.registry import detect, format_ids, parser_for
-from dlperf.measured.throughput.figure import Figure, figure_of
-from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.measured.run import StatedFacts, measure_run
+from dlperf.measured.throughput.figure import Figure
 from dlperf.view.text import one_line
 
 MOST_BYTES = 4 << 20
@@ -207,11 +207,10 @@ def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) ->
     parser.finish()
     run = parser.runs[-1]
     records = len(run.samples) + len(run.summaries) + len(run.epochs)
-    try:
-        figure = figure_of(Reading(run, 1, 1, program.batch_size), "printed()" if records == 1 else None)
-    except NotEstimable as shortage:
-        raise RequestError(f"the output of the trial run gives no value: {shortage}") from shortage
-    return Recognised(found or program.name, example, draft, figure, records)
+    measured = measure_run(run, StatedFacts(1, 1, program.batch_size), "printed()" if records == 1 else None)
+    if measured.figure is None:
+        raise RequestError(f"the output of the trial run gives no value: {measured.shortage}")
+    return Recognised(found or program.name, example, draft, measured.figure, records)
 
 
 def _refuse_failure(output: Output) -> None:

@@ -33,8 +33,7 @@ from dlperf.evidence.logs import LogReader, is_gzip, log_reader
 from dlperf.formats.parser import LogParser
 from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Run
-from dlperf.measured.run_units import reading_of
-from dlperf.measured.throughput.reading import NotEstimable
+from dlperf.measured.run import measure_planned
 from dlperf.messages import N_, _, render
 from dlperf.opening import open_regular
 from dlperf.plan import PlannedConfiguration, TrialKey
@@ -158,7 +157,7 @@ class TrialScreen(LogActions):
         try:
             if self._series is None or self._series.path != log:
                 self._series = SeriesReader(log, planned, log_reader(self.workspace))
-            series = self._series.advance()
+            series = self._series.whole() if self._trial.state.finished else self._series.advance()
         except DlperfError:
             series = None
         finally:
@@ -173,7 +172,7 @@ class TrialScreen(LogActions):
         for key in self._trials():
             if key != self._key and (log := self._log_of_the_figure(key)):
                 with suppress(DlperfError):
-                    found.append(SeriesReader(log, planned, log_reader(self.workspace)).advance())
+                    found.append(SeriesReader(log, planned, log_reader(self.workspace)).whole())
         self.call_later(self.query_one(CurveView).show_behind, [series for series in found if series])
 
     def _trials(self) -> list[TrialKey]:
@@ -280,17 +279,21 @@ class SeriesReader:
         self._offset = 0
 
     def advance(self) -> Series | None:
-        """Return the curve so far; None where the log gives none.
+        """Return the curve of a log that grows, so far; None where it gives none.
 
         Raises:
             DlperfError: the log cannot be read, or its format is unknown.
         """
         if is_gzip(self.path):
-            runs = list(self._formats.read(self.path, self._planned.format))
-        else:
-            self._parser = self._parser or parser_for(self._planned.format, self._formats.formats)
-            self._feed(self._parser)
-            runs = [run for run in self._parser.runs if len(run.samples)]
+            return self.whole()
+        self._parser = self._parser or parser_for(self._planned.format, self._formats.formats)
+        self._feed(self._parser)
+        runs = [run for run in self._parser.runs if len(run.samples)]
+        return self._series(runs[-1]) if runs else None
+
+    def whole(self) -> Series | None:
+        """Return the curve of a log that has ended, whose last lines may state what its records lack."""
+        runs = self._formats.read(self.path, self._planned.format)
         return self._series(runs[-1]) if runs else None
 
     def _feed(self, parser: LogParser) -> None:
@@ -304,8 +307,7 @@ class SeriesReader:
             raise DlperfError(f"{self.path}: {error.strerror}") from error
 
     def _series(self, run: Run) -> Series | None:
-        reading = reading_of(run, self._planned)
-        try:  # copies: the columns may be the run's own, which grow while the curve is drawn
-            return Series(array("d", reading.steps_done), array("d", reading.rates), reading.run.unit)
-        except NotEstimable:
-            return None
+        measured = measure_planned(run, self._planned)
+        steps, rates = measured.curve.steps, measured.curve.rates
+        # copies: the columns may be the run's own, which grow while the curve is drawn
+        return Series(array("d", steps), array("d", rates), measured.run.unit) if len(rates) else None

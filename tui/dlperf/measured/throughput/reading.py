@@ -54,6 +54,8 @@ class Estimate:
     last_step: int | None = None
     first_line: int | None = None
     last_line: int | None = None
+    records: Sequence[int] = field(default=(), repr=False, compare=False)
+    """Indices of the records whose work and time gave it."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,10 @@ class Reading:
     gpus_per_node: int | None = None
     batch_size: int | None = None
     """Per GPU."""
+    sequence_length: int | None = None
+    """Tokens of a sample, where the log does not state them."""
+    accumulation: int | None = None
+    """Batches whose gradients are added up for one step, where the log does not state its global batch."""
     estimates: dict[Hashable, Estimate] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Results by estimator: several rules need the same."""
 
@@ -96,7 +102,7 @@ class Reading:
         """
         declared = self.run.metadata
         per_gpu = self.batch_size or declared.batch_size
-        stated = per_gpu * self.total_gpus if per_gpu and self.total_gpus else None
+        stated = per_gpu * self.total_gpus * (self.accumulation or 1) if per_gpu and self.total_gpus else None
         given = stated if per_gpu != declared.batch_size else None
         if declared.global_batch_size and (given is None or declared.global_batch_size % given == 0):
             return declared.global_batch_size
@@ -117,9 +123,10 @@ class Reading:
             return self.global_batch_size
         if declared.tokens_per_step:
             return declared.tokens_per_step
-        if declared.sequence_length is None:
+        length = declared.sequence_length or (self.sequence_length if self.run.unit == "tokens/s" else None)
+        if length is None:
             raise self._unknown_step_size()
-        return self.global_batch_size * declared.sequence_length
+        return self.global_batch_size * length
 
     @cached_property
     def values(self) -> array[float]:
@@ -153,22 +160,24 @@ class Reading:
     def spacings(self) -> Spacings:
         return spacings(self.run.samples.step)
 
-    @cached_property
-    def rates(self) -> Sequence[float]:
-        """Global throughput up to each record, for a curve: as printed, else from timestamps; NaN where unknown."""
-        samples = self.run.samples
-        if self._prints_speed:
-            return self.values
-        breaks = frozenset((*self.epoch_starts, *self.clock_backs))
-        return array("d", _rates(self._processed, samples.time, breaks))
-
     @property
-    def _processed(self) -> Iterator[float]:
-        """Samples that all GPUs had processed at each record."""
-        counted = self.run.samples.samples
+    def printed_rates(self) -> Sequence[float] | None:
+        """Global throughput up to each record as printed; NaN where it prints none, None where no record does."""
+        return self.values if self._prints_speed else None
+
+    @cached_property
+    def timed_rates(self) -> Sequence[float]:
+        """Global throughput up to each record by timestamps; NaN where unknown."""
+        counted, times = self.run.samples.samples, self.run.samples.time
+        breaks = frozenset((*self.epoch_starts, *self.clock_backs))
         if any(map(isfinite, counted)):
-            return iter(counted)
-        return map(mul, self.steps_done, repeat(self.step_size))
+            return array("d", _rates(counted, times, breaks))
+        if self.run.unit not in VARYING_UNITS or not self._prints_work:
+            return array("d", _rates(map(mul, self.steps_done, repeat(self.step_size)), times, breaks))
+        steps = map(sub, self.steps_done, chain((nan,), self.steps_done))
+        work = map(mul, map(mul, self.values, self.run.samples.seconds_per_step), steps)
+        rates = map(_quotient, work, map(sub, times, chain((nan,), times)))
+        return array("d", (nan if index in breaks else rate for index, rate in enumerate(rates)))
 
     @cached_property
     def usable(self) -> Sequence[int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from math import inf, isfinite
 
 from dlperf.catalog.units import counts_samples
@@ -33,7 +35,12 @@ def between(reading: Reading, start: int, end: int, without: Sequence[int] = ())
     work = total(reading.work(first, last) for first, last in segments)
     need(0 < work / seconds < inf, "few_work")
     result = estimate_from(reading, range(start, end + 1), work / seconds)
-    return replace(result, samples=end - start - len(without), dropped=result.dropped + 1 + len(without))
+    return replace(
+        result,
+        samples=end - start - len(without),
+        dropped=result.dropped + 1 + len(without),
+        records=array("q", chain.from_iterable(range(first + 1, last + 1) for first, last in segments)),
+    )
 
 
 def start_after(reading: Reading, skip: int) -> int:
@@ -75,6 +82,7 @@ def estimate_from(reading: Reading, indices: Sequence[int], value: float) -> Est
         last_step=_whole(samples.step[last]),
         first_line=samples.line[first],
         last_line=samples.line[last],
+        records=indices,
     )
 
 

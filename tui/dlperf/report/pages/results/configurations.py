@@ -238,7 +238,7 @@ def _section(
         "redacted": distinct(file.name for one in found.values() for file in one.downloads if file.redacted),
         "metrics": metrics(page, row),
         "estimates": estimates(page, row),
-        "charts": trial_charts(page, row, shapes.get(anchor, {})),
+        "charts": trial_charts(page, row, found, shapes.get(anchor, {})),
         "window": measured.number if measured else None,
         "profile": profile_view(page, anchor, profiles.get(anchor)),
         "log_lines": any(one.timeline.log_lines.head for one in found.values()),

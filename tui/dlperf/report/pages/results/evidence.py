@@ -60,17 +60,18 @@ def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
     return sheet(plots)
 
 
-def trial_charts(page: Page, row: ConfigurationResult, shapes: Shapes) -> list[Picture]:
+def trial_charts(page: Page, row: ConfigurationResult, found: FoundOf, shapes: Shapes) -> list[Picture]:
     """Return the charts of ``pictures`` with their captions."""
+    unit = next((one.timeline.unit for one in found.values() if one.timeline.unit), row.unit)
     return [
         Picture(
             f"{page.data_file(at.pictures(row))}#{name}",
             f"{width:g}",
             f"{height:g}",
-            page._("Speed by step, {unit}; y axis scaled to the data", unit=row.unit)
+            page._("Speed by step, {unit}; y axis scaled to the data", unit=unit)
             if name == SPEED
             else page._("{metric}, by second; y axis scaled to the data", metric=page._(METRIC_TITLES[name])),
-            _data(page, row, name),
+            _data(page, row, name, unit),
         )
         for name, (width, height) in shapes.items()
     ]
@@ -123,11 +124,11 @@ def _bands(trial: TrialResult | None) -> tuple[Band, ...]:
     return Band("", 0.0, first, "warm-up"), Band("", first, last, "measured")
 
 
-def _data(page: Page, row: ConfigurationResult, name: str) -> dict[str, str]:
+def _data(page: Page, row: ConfigurationResult, name: str, unit: str) -> dict[str, str]:
     attributes = {"curve": f"{at.configuration_anchor(row)}/{name}"}
     if name != SPEED:
         return attributes | {"x": page._("seconds"), "y": page._(METRIC_TITLES[name])}
-    attributes |= {"x": page._("step"), "y": row.unit}
+    attributes |= {"x": page._("step"), "y": unit}
     trial = next((trial for trial in row.trials if trial.last_step is not None), None)
     return attributes | {"window": f"{trial.first_step},{trial.last_step}"} if trial else attributes
 
