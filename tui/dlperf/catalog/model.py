@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from dlperf.catalog.axes import SEQUENCE_LENGTH, AxisValue
 from dlperf.catalog.entry import (
@@ -141,6 +141,41 @@ OTHER_METRICS = (
 )
 
 
+ASPECTS = (
+    *("model", "loss_function", "optimizer_settings", "synthetic_data", "seeds", "dropout"),
+    *("running_statistics", "input_type", "layout", "pooling", "attention_kernel"),
+    *("compile", "cuda_graph", "own_kernels", "recomputation", "allocator"),
+)
+"""What a ledger says of every program, besides numerics, which the run reports."""
+
+
+class Ledger(Model):
+    """What the programs of a case have in common and where they differ: facts that a comparison shows."""
+
+    frameworks: Annotated[tuple[Id, ...], Field(min_length=2)]
+    """Whose programs it is about."""
+    equal: dict[AxisName, str] = {}
+    """Aspect → what is the same in all of them."""
+    differ: dict[AxisName, dict[Id, str]] = {}
+    """Aspect → framework → what it is there."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        told = [*self.equal, *self.differ]
+        if sorted(told) != sorted(ASPECTS):
+            raise ValueError(f"must hold each aspect once: {', '.join(sorted(set(told) ^ set(ASPECTS)))}")
+        for aspect, sides in self.differ.items():
+            if set(sides) != set(self.frameworks):
+                raise ValueError(f"{aspect} must name each of the frameworks once")
+        return self
+
+    def of(self, framework: str) -> dict[str, Option]:
+        """Return each aspect of one framework's program; empty for one that it is not about."""
+        if framework not in self.frameworks:
+            return {}
+        return {**self.equal, **{aspect: sides[framework] for aspect, sides in self.differ.items()}}
+
+
 class Case(Entry):
     """A model on a data set, with its axes."""
 
@@ -177,6 +212,8 @@ class Case(Entry):
     """In place of ``gflops_per_sample`` where the unit is tokens; needs the axis ``sequence_length``."""
     build: BuildLines = ()
     """Run after the framework's, in the same folder."""
+    ledger: Ledger | None = None
+    """What our programs of the case have in common and where they differ."""
     bytes_per_sample: Annotated[float, Field(gt=0)] | None = None
     """Device-memory traffic of training one sample at 16 bit, for the roofline."""
 

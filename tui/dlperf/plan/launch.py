@@ -27,7 +27,10 @@ class UnresolvedError(Exception):
 
 def options_of(subject: Subject) -> dict[str, Option]:
     """The options that a comparison must show; the more specific entry takes precedence."""
-    options = dict(subject.framework.options) | subject.recipe.options
+    options = dict(subject.framework.options)
+    if subject.case.ledger:
+        options |= subject.case.ledger.of(subject.framework.id)
+    options |= subject.recipe.options
     for variant in subject.variants:
         options |= variant.options
     return options

@@ -12,7 +12,7 @@ from dlperf.catalog.files.problem import Problem, hint, listed
 from dlperf.catalog.files.yamlfile import Location
 from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.log_format import Dialect, LogFormat
-from dlperf.catalog.model import Axis, Case, Framework, Precision, Recipe, Variant
+from dlperf.catalog.model import Axis, Case, Framework, Ledger, Precision, Recipe, Variant
 from dlperf.catalog.patterns import (
     RECORD_GROUPS,
     expected_line,
@@ -40,6 +40,7 @@ REFERENCES: dict[type, dict[str, str]] = {
     Hardware: {"accelerator": "accelerators"},
     Case: {"protocol": "protocols", "metric": "metrics", "metrics": "metrics", "precisions": "precisions"},
     Framework: {"format": "formats", "requirements": PROGRAMS},
+    Ledger: {"frameworks": "frameworks"},
     Recipe: {"case": "cases", "format": "formats", "numerics": "precisions", "files": PROGRAMS},
 }
 """Field of an entry or recipe that names others, by a text, a list or the keys of a mapping → their kind."""
@@ -140,6 +141,8 @@ def _node_problems(item: Located[Hardware]) -> Iterator[Problem]:
 def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
     case = item.entry
     yield from _references(item, ids)
+    if case.ledger:
+        yield from _references(item, ids, case.ledger, ("ledger",))
     for index, text in enumerate(case.expect):
         yield from _expectation_problems(item, ("expect", index), text, ids)
     yield from _default_problems(item, (), case.axes)

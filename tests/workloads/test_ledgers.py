@@ -1,0 +1,123 @@
+"""What the ledgers say of our programs, as far as it can be derived: from programs, recipes, kept logs and traces."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from interpreters import WORKLOADS, interpreter, run
+
+from dlperf.catalog.files.load import load_catalog
+from dlperf.catalog.model import Ledger, Recipe
+from guide_pages import ROOT
+
+CATALOG = load_catalog(None)
+LEDGERS = {name: case.ledger for name, case in CATALOG.cases.items() if case.ledger}
+SIDES = [(case, framework) for case, ledger in LEDGERS.items() for framework in ledger.frameworks]
+KEPT = {case: f"h200-tuned-{case}" for case in ("gpt2-124m", "vgg16", "arcface", "resnet50")}
+"""Campaigns of the programs as they are."""
+VARIABLES = ("PYTORCH_CUDA_ALLOC_CONF", "XLA_PYTHON_CLIENT_MEM_FRACTION")
+OPTIMIZERS = "import json, options; print(json.dumps(options.LEARNING_RATES))"
+
+
+def recipe_of(case: str, framework: str) -> Recipe:
+    return next(each for each in CATALOG.frameworks[framework].recipes if each.case == case)
+
+
+def ledger_of(case: str) -> Ledger:
+    ledger = LEDGERS[case]
+    assert ledger is not None
+    return ledger
+
+
+def imports(program: str) -> set[str]:
+    tree = ast.walk(ast.parse((WORKLOADS / program).read_text()))
+    return {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
+
+
+def kept_logs(case: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Framework and ``run`` line of each log."""
+    for log in sorted((ROOT / "runs" / KEPT[case]).glob("*/*/nodes/*/out.log")):
+        (line,) = re.findall(r" run (\{.*)", log.read_text()) or ["{}"]
+        yield log.parents[3].name.split("_")[1], json.loads(line)
+
+
+@pytest.mark.parametrize(("case", "framework"), SIDES)
+def test_a_ledger_is_about_programs_that_run_the_case_as_stock_or_tuned(case: str, framework: str):
+    recipe = recipe_of(case, framework)
+    assert recipe.tuning == ("stock" if "--stock" in recipe.command else "tuned")
+
+
+@pytest.mark.parametrize(("case", "framework"), SIDES)
+def test_a_program_whose_files_import_triton_names_its_kernels(case: str, framework: str):
+    recipe, told = recipe_of(case, framework), ledger_of(case).of(framework)["own_kernels"]
+    files = set(recipe.files)
+    if case in ("vgg16", "arcface"):  # whose network does not use it
+        files -= {"pytorch_kernels.py"}
+    if CATALOG.cases[case].model.startswith("GPT"):  # has no SwiGLU
+        files -= {"pytorch_swiglu.py"}
+    if "fp8" not in recipe.precisions or case.startswith(("gpt2", "llama")):  # not in bf16
+        files -= {"pytorch_fp8.py"}
+    triton = recipe.tuning == "tuned" and any("triton" in imports(name) for name in files)
+    assert str(told).startswith("Triton") == triton
+
+
+@pytest.mark.parametrize(("case", "framework"), SIDES)
+def test_variables_that_set_the_allocator_are_named(case: str, framework: str):
+    told = str(ledger_of(case).of(framework)["allocator"])
+    variables = {name: text for name, text in recipe_of(case, framework).env.items() if name in VARIABLES}
+    assert {name for name in VARIABLES if name in told} == set(variables)
+    assert all(f"{name}={text}" in told for name, text in variables.items())
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_what_is_compiled_and_in_graphs_is_what_the_programs_printed_on_a_gpu(case: str):
+    printed = [(framework, line) for framework, line in kept_logs(case) if line]
+    assert {framework for framework, _ in printed} == {"pytorch-compiled", "jax"}
+    for framework, line in printed:
+        told = ledger_of(case).of(framework)
+        for part in line["compiled"].split(", "):
+            assert part in str(told["compile"])
+        if framework == "pytorch-compiled":
+            assert str(told["cuda_graph"]).startswith(line["graphs"])
+
+
+def test_the_graphs_that_xla_launches_are_those_of_a_kept_trace():
+    (trace,) = (ROOT / "runs" / "h200-resnet50-bf16-5").glob("*_jax_*profile-on/1/nodes/*/ranks/profile.trace.json.gz")
+    events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+    launches = sum("GraphLaunch" in event.get("name", "") for event in events) / 5
+    told = ledger_of("resnet50").of("jax")["cuda_graph"]
+    assert f"{launches:g} launches" in str(told)
+
+
+@pytest.mark.parametrize(("model", "rate"), [("resnet50", "0.002"), ("vgg16", "0.001")])
+def test_learning_rates_are_those_of_the_programs(model: str, rate: str):
+    done = run(interpreter("torch"), "-c", OPTIMIZERS, PYTHONPATH=str(WORKLOADS))
+    assert json.loads(done.stdout)[model] == float(rate)
+    assert f"learning rate {rate}" in LEDGERS[model].equal["optimizer_settings"]  # type: ignore[union-attr]
+
+
+DERIVED = """
+import json, torch
+from pytorch_arcface import face_resnet50
+from pytorch_bert import Bert
+from pytorch_vision import resnet50, vgg16
+with torch.device("meta"):
+    models = {"resnet50": resnet50(), "vgg16": vgg16(), "arcface": face_resnet50(), "bert-base": Bert()}
+kinds = {name: [type(each).__name__ for each in model.modules()] for name, model in models.items()}
+counts = {name: [each.count("Dropout"), sum("BatchNorm" in kind for kind in each)] for name, each in kinds.items()}
+print(json.dumps(counts))
+"""
+
+
+def test_dropout_and_running_statistics_are_those_of_the_networks():
+    done = run(interpreter("torch"), "-c", DERIVED, PYTHONPATH=str(WORKLOADS))
+    assert done.returncode == 0, done.stderr
+    for case, (dropouts, normalizations) in json.loads(done.stdout).items():
+        told = ledger_of(case).equal
+        assert told["dropout"].startswith("none") == (dropouts == 0)
+        assert told["running_statistics"].startswith("none") == (normalizations == 0)
