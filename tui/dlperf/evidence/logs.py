@@ -18,7 +18,8 @@ from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.log_format import LogFormat
 from dlperf.errors import RequestError
 from dlperf.formats.lines import LineReader
-from dlperf.formats.registry import detect, parser_for
+from dlperf.formats.prefixes import Wrapping
+from dlperf.formats.registry import Recognised, detect, parser_for, recognise, wrapping_of
 from dlperf.formats.samples import Run
 from dlperf.opening import open_regular
 from dlperf.runs.paths import Workspace
@@ -58,10 +59,11 @@ class LogReader:
         Raises:
             RequestError: the file cannot be read, or there is no such format.
         """
-        found = format_id or self._detect(path)
-        if found is None:
+        recognised = Recognised(format_id, _wrapping(path)) if format_id else self._recognise(path)
+        if recognised is None:
             return []
-        parser = parser_for(found, self.formats)
+        found = recognised.format_id
+        parser = parser_for(found, self.formats, recognised.wrapping)
         cut = False
         with open_log(path) as stream:
             try:
@@ -91,12 +93,14 @@ class LogReader:
                 lines += ends
         return []
 
-    def _detect(self, path: Path) -> str | None:
-        """Return the format of the first block that holds records of any, among the first ``SEARCHED``."""
+    def _recognise(self, path: Path) -> Recognised | None:
+        """Return the format of the first block that holds records of any: of the first ``SEARCHED``, or the last."""
+        block = b""
         with open_log(path) as stream, suppress(_TruncatedError):
-            for block in islice(_blocks(path, stream), SEARCHED):
-                if found := detect(block, self.formats):
+            for index, block in enumerate(_blocks(path, stream)):
+                if index < SEARCHED and (found := recognise(block, self.formats)):
                     return found
+            return recognise(block, self.formats)
         return None
 
 
@@ -195,6 +199,13 @@ def _lines(path: Path) -> Iterator[bytes]:
                 yield from part.lines
     for part in reader.finish():
         yield from part.lines
+
+
+def _wrapping(path: Path) -> Wrapping | None:
+    """Return what launchers put before the lines of a log, by its first block."""
+    with open_log(path) as stream, suppress(_TruncatedError):
+        return wrapping_of(next(_blocks(path, stream), b""))
+    return None
 
 
 def _last_line(runs: Iterable[Run]) -> int:

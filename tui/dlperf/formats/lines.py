@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dlperf.formats.prefixes import Origins, Wrapping
+
 LINE_LIMIT = 64 * 1024
 """Bytes kept of a line, so that memory stays bounded."""
 BLOCK = 1 << 17
@@ -39,14 +41,19 @@ class Lines:
     """1-based physical line in which each began."""
     end: int
     """Last physical line read for them."""
+    origins: Origins | None = None
+    """Ranks and times of the lines, where launchers or loggers put them before."""
 
 
 class LineReader:
     """Cuts a stream of bytes, in any chunking, into lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, wrapping: Wrapping | None = None) -> None:
         self.count = 0
         """Number of physical lines; the last one counts when the log is finished."""
+        self._wrapping = wrapping
+        self._origin = 0, b"", b""
+        """Number, rank and time of the last physical line: they hold for all of a progress bar."""
         self._parts: list[bytes] = []
         self._pending_size = 0
         self._inside_line = False
@@ -55,13 +62,33 @@ class LineReader:
     def feed(self, data: bytes) -> Iterator[Lines]:
         """Yield the lines that these bytes complete."""
         for start in range(0, len(data), BLOCK):
-            yield from self._feed(data[start : start + BLOCK])
+            lines = self._feed(data[start : start + BLOCK])
+            yield from map(self._unwrap, lines) if self._wrapping else lines
 
     def finish(self) -> Iterator[Lines]:
         """Yield the last line, where it has no line end, and the unfinished lines of ranks.
 
         A number at the end of such a line may be cut off and too small: it is removed.
         """
+        for lines in self._finish():
+            yield self._unwrap(lines) if self._wrapping else lines
+
+    def _unwrap(self, lines: Lines) -> Lines:
+        """Take the prefixes off the lines."""
+        if self._wrapping is None:
+            return lines
+        texts, ranks, times = [], [], []
+        for number, line in zip(lines.numbers, lines.lines, strict=True):
+            text, rank, time = self._wrapping.strip(line)
+            if number != self._origin[0] or rank or time:
+                self._origin = number, rank, time
+            texts.append(text)
+            ranks.append(self._origin[1])
+            times.append(self._origin[2])
+        origins = Origins(ranks, times, self._wrapping.timed)
+        return Lines(b"\n".join(texts), texts, lines.numbers, lines.end, origins)
+
+    def _finish(self) -> Iterator[Lines]:
         last = self._take_pending()
         if last:
             yield self._split(_without_last_number(last))

@@ -10,8 +10,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from dlperf.formats.lines import LineReader, Lines
+from dlperf.formats.prefixes import Origins, Wrapping
 from dlperf.formats.recorder import Recorder, ignore_run
-from dlperf.formats.rules import Rule, Rules
+from dlperf.formats.rules import RecordRule, Rule, Rules
 from dlperf.formats.samples import Run
 
 DECLARATION_LINES = 5000
@@ -31,8 +32,10 @@ class _Matches(NamedTuple):
 class LogParser:
     """Reads one log, fed in any chunking: samples are visible as soon as their line is whole."""
 
-    def __init__(self, recorder: Recorder, rules: Callable[[Recorder], Rules]) -> None:
-        self._reader = LineReader()
+    def __init__(
+        self, recorder: Recorder, rules: Callable[[Recorder], Rules], wrapping: Wrapping | None = None
+    ) -> None:
+        self._reader = LineReader(wrapping)
         self._recorder = recorder
         self._rules = rules(recorder)
         self._recent = _RecentLines()
@@ -85,7 +88,11 @@ class LogParser:
         """Let rules handle the lines from an index on."""
         possible = _possible_rules(rules, lines.text)
         for found in _in_line_order(_find_matches(possible, lines.lines, start)):
-            found.rule.act(found.matches, list(map(lines.numbers.__getitem__, found.indices)))
+            numbers = list(map(lines.numbers.__getitem__, found.indices))
+            if lines.origins is not None and isinstance(found.rule, RecordRule):
+                found.rule.act(found.matches, numbers, lines.origins.at(found.indices))
+            else:
+                found.rule.act(found.matches, numbers)
 
     def _read_head(self, lines: Lines) -> int:
         """Read everything up to the first record, declarations included, and return the index after that record."""
@@ -94,7 +101,8 @@ class LogParser:
         if not events and not declarations:
             return len(lines.lines)
         for index, (number, line) in enumerate(zip(lines.numbers, lines.lines, strict=True)):
-            if not any(_apply_rule(rule, number, line) for rule in events):
+            origins = lines.origins.at((index,)) if lines.origins else None
+            if not any(_apply_rule(rule, number, line, origins) for rule in events):
                 _apply_all(declarations, number, line)
             if self.runs:
                 return index + 1
@@ -181,9 +189,13 @@ def _apply_all(rules: Sequence[Rule], number: int, line: bytes) -> None:
         _apply_rule(rule, number, line)
 
 
-def _apply_rule(rule: Rule, number: int, line: bytes) -> bool:
+def _apply_rule(rule: Rule, number: int, line: bytes, origins: Origins | None = None) -> bool:
     """Let a rule handle a line if it matches; return whether it did."""
     match = rule.search(line) if rule.contains in line else None
-    if match is not None:
+    if match is None:
+        return False
+    if origins is not None and isinstance(rule, RecordRule):
+        rule.act((match,), (number,), origins)
+    else:
         rule.act((match,), (number,))
-    return match is not None
+    return True

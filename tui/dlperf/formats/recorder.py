@@ -68,6 +68,8 @@ class Recorder:
         self.on_next_run: Callable[[int, int], None] = ignore_run
         """Called where a record begins or may begin a run after the first, with the line of the record before it and
         its own: reads the declarations between them."""
+        self.takes_arrival = False
+        """Whether the times of records are when their lines arrived."""
         self._info = info
         self._every_rank = every_rank
         self._stated_once = stated_once
@@ -274,6 +276,7 @@ class Recorder:
             _note(run, "nan_loss")
         if self._every_rank and _repeats_a_step(run.samples, len(lines)):
             _note(run, "interleaved_ranks")
+        run.timed_on_arrival = self.takes_arrival and "time" in columns
         stated = columns.get("steps") or repeat(self._steps)
         run.marks_end = run.marks_end or any(map(isfinite, islice(stated, 1)))
         after_last = _steps_after_last(run.samples.step)

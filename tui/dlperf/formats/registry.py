@@ -20,6 +20,7 @@ from dlperf.formats.dllogger import parser as dllogger
 from dlperf.formats.lines import LineReader
 from dlperf.formats.numbers import Clock
 from dlperf.formats.parser import LogParser
+from dlperf.formats.prefixes import LOGGERS, Wrapping, find_wrapping
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import (
     HeldRecords,
@@ -45,16 +46,16 @@ class _Format:
     contains: Sequence[bytes] = (b"",)
     """Texts of which every log holds one."""
 
-    def parser(self) -> LogParser:
-        return LogParser(Recorder(self.info, self.every_rank, self.facts, self.stated_once), self.rules)
+    def parser(self, wrapping: Wrapping | None = None) -> LogParser:
+        return LogParser(Recorder(self.info, self.every_rank, self.facts, self.stated_once), self.rules, wrapping)
 
-    def count_records(self, head: bytes, lines: Sequence[bytes]) -> tuple[int, int]:
+    def count_records(self, head: bytes, lines: Sequence[bytes], wrapping: Wrapping | None) -> tuple[int, int]:
         """Return the records of a log, and those of one that holds none but unfinished ones."""
         if not any(text in head for text in self.contains):
             return 0, 0
         if self.detects is not None and not any(map(self.detects, lines)):
             return 0, 0
-        parser = self.parser()
+        parser = self.parser(wrapping)
         parser.feed(head)
         parser.finish()
         count = sum(run.count for run in parser.runs)
@@ -83,26 +84,74 @@ def describe(format_id: str, extra: Iterable[LogFormat] = ()) -> FormatInfo:
     return _format(format_id, extra).info
 
 
-def parser_for(format_id: str, extra: Iterable[LogFormat] = ()) -> LogParser:
+def parser_for(format_id: str, extra: Iterable[LogFormat] = (), wrapping: Wrapping | None = None) -> LogParser:
     """Return a parser for one log.
 
     Args:
         format_id: the log's format.
+        wrapping: what launchers and loggers put before its lines.
         extra: formats of a workspace's catalogue; one with the id of a built-in format replaces it.
 
     Raises:
         RequestError: there is no such format.
     """
-    return _format(format_id, extra).parser()
+    return _format(format_id, extra).parser(wrapping)
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """The format of a log, and what launchers and loggers put before its lines."""
+
+    format_id: str
+    wrapping: Wrapping | None
 
 
 def detect(head: bytes, extra: Iterable[LogFormat] = ()) -> str | None:
     """Return the format that finds most records in a part of a log, None where none finds any."""
+    found = recognise(head, extra)
+    return found.format_id if found else None
+
+
+def recognise(head: bytes, extra: Iterable[LogFormat] = ()) -> Recognised | None:
+    """Return the format that finds most records in a part of a log, with its prefixes; None where none finds any.
+
+    Prefixes of launchers are taken off. Those of loggers belong to many formats, so that they are taken off only where
+    no format finds a record with them.
+    """
+    formats = _formats(extra)
+    outer = wrapping_of(head)
+    lines = _lines(head, outer)
+    found = _most_records(formats, head, lines, outer)
+    inner = None if found else find_wrapping(lines, LOGGERS)
+    if inner is not None:
+        both = inner.inside(outer)
+        return _most_records(formats, head, _lines(head, both), both)
+    return found
+
+
+def wrapping_of(head: bytes) -> Wrapping | None:
+    """Return what launchers put before the lines of a log."""
     reader = LineReader()
-    lines = [line for part in chain(reader.feed(head), reader.finish()) for line in part.lines]
-    counts = {format_id: entry.count_records(head, lines) for format_id, entry in _formats(extra).items()}
+    parts = chain(reader.feed(head), reader.finish())
+    first_pieces = {
+        number: line
+        for part in parts
+        for number, line in zip(reversed(part.numbers), reversed(part.lines), strict=True)
+    }
+    return find_wrapping(list(first_pieces.values()))
+
+
+def _lines(head: bytes, wrapping: Wrapping | None = None) -> list[bytes]:
+    reader = LineReader(wrapping)
+    return [line for part in chain(reader.feed(head), reader.finish()) for line in part.lines]
+
+
+def _most_records(
+    formats: Mapping[str, _Format], head: bytes, lines: Sequence[bytes], wrapping: Wrapping | None
+) -> Recognised | None:
+    counts = {format_id: entry.count_records(head, lines, wrapping) for format_id, entry in formats.items()}
     best = max(counts, key=counts.__getitem__)
-    return best if any(counts[best]) else None
+    return Recognised(best, wrapping) if any(counts[best]) else None
 
 
 def _format(format_id: str, extra: Iterable[LogFormat]) -> _Format:

@@ -14,6 +14,7 @@ from dlperf.catalog.patterns import ELAPSED, RECORD_GROUPS, WORK
 from dlperf.formats.averages import EpochBars, OverlappingMeans
 from dlperf.formats.lines import RANK_LIMIT
 from dlperf.formats.numbers import ABSENT, Clock, floats
+from dlperf.formats.prefixes import LOGGERS, UNKNOWN, Kind, Origins
 from dlperf.formats.recorder import METRIC, Columns, Recorder
 from dlperf.formats.samples import Window
 
@@ -126,18 +127,24 @@ class RecordRule:
         self._differs = unit, window
         self._means = means
         self._value = self._names.index("value") if "value" in self._names else None
+        self._logger: Kind | None = UNKNOWN
         self._bars = EpochBars(self._names) if "epoch_steps" in self._names else None
         self._ranks = _Ranks()
 
-    def act(self, matches: Sequence[re.Match[bytes]], numbers: Sequence[int]) -> None:
+    def act(self, matches: Sequence[re.Match[bytes]], numbers: Sequence[int], origins: Origins | None = None) -> None:
+        """Handle records, given the ranks and times before their lines, if any."""
         rows = [match.groups(ABSENT) for match in matches]
         if self._value is not None and any(_may_go_on(row[self._value]) for row in rows):
             rows = [_with_thousands(match, row, self._value) for match, row in zip(matches, rows, strict=True)]
+        names = self._names
+        origins = origins or self._clock_of_lines(matches)
+        if origins is not None and len(self._further) < len(self._names):
+            names, rows = self._with_origins(rows, origins)
         if self._bars is not None:
             rows, numbers = self._bars.last_of_each_epoch(rows, numbers)
         if not rows:
             return
-        texts = dict(zip(self._names, zip(*rows, strict=True), strict=True))
+        texts = dict(zip(names, zip(*rows, strict=True), strict=True))
         if "rank" in texts:
             kept = self._ranks.first_of_each_step(texts["rank"], floats(texts["step"]))
             texts = {name: tuple(column[index] for index in kept) for name, column in texts.items()}
@@ -149,12 +156,35 @@ class RecordRule:
         if "run_seconds" in texts:
             self._recorder.number_records(floats(texts["run_seconds"])[-1] * floats(texts["run_steps_per_second"])[-1])
         metrics = self._metrics(texts) if numbers else {}
-        if len(metrics) == len(self._names):
+        if len(metrics) == len(names):
             for name, values in metrics.items():
                 self._recorder.add_metric(name, values)
         elif numbers:
             columns = self._columns(texts) | {METRIC + name: values for name, values in metrics.items()}
             self._extend(columns, numbers, *self._differs)
+
+    def _clock_of_lines(self, matches: Sequence[re.Match[bytes]]) -> Origins | None:
+        """Return the times that a logger put before the first lines and these, where the records have none."""
+        if self._logger is UNKNOWN:
+            found = (kind for kind in LOGGERS if kind.time_format and kind.expression.match(matches[0].string))
+            self._logger = None if "time" in self._names else next(found, None)
+        return self._logger.origins([match.string for match in matches]) if self._logger else None
+
+    def _with_origins(
+        self, rows: Sequence[tuple[bytes, ...]], origins: Origins
+    ) -> tuple[tuple[str, ...], list[tuple[bytes, ...]]]:
+        """Add the ranks and times before lines as groups, where the records themselves have none."""
+        added: dict[str, Sequence[bytes]] = {}
+        if "rank" not in self._names and "step" in self._names and any(origins.ranks):
+            added["rank"] = origins.ranks
+        if "time" not in self._names and (seconds := origins.seconds()) is not None:
+            added["origin"] = [str(second).encode() for second in seconds]
+            self._recorder.takes_arrival = not (origins.kind and origins.kind.own_clock)
+        if not added:
+            return self._names, list(rows)
+        return (*self._names, *added), [
+            (*row, *more) for row, more in zip(rows, zip(*added.values(), strict=True), strict=True)
+        ]
 
     def _metrics(self, texts: Texts) -> dict[str, Sequence[float]]:
         """Return the values of the groups that are metrics, by id."""
@@ -171,6 +201,8 @@ class RecordRule:
             columns |= loss_columns(texts["loss"])
         if "time" in texts and self._clock is not None:
             columns["time"] = self._clock.seconds(texts["time"])
+        if "origin" in texts:
+            columns["time"] = floats(texts["origin"])
         seconds = _seconds_per_step(texts, columns.get("step", ()))
         if seconds is not None and "elapsed" in texts:
             seconds = _by_finer_digits(texts, seconds, columns["step"])

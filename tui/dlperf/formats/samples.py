@@ -142,6 +142,8 @@ class Run:
     metadata: Metadata = field(default_factory=Metadata)
     complete: bool = False
     """The log holds the line that ends a run of this format."""
+    timed_on_arrival: bool = False
+    """The times are when lines arrived at a launcher or logger, not the program's own."""
     marks_end: bool = True
     """A complete run would have that line, or its number of steps is known."""
     notes: list[str] = field(default_factory=list)

@@ -196,6 +196,8 @@ def _printed_rate(context: _Context) -> Finding | None:
     figure = context.figure
     if figure is None or figure.value_printed is None or figure.value_from_timestamps is None:
         return None
+    if context.run.timed_on_arrival:
+        return None
     difference = figure.value_printed / figure.value_from_timestamps - 1
     if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(context):
         return None

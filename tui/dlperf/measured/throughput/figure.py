@@ -142,6 +142,8 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
         printed = estimate(reading, STEADY).value
     except NotEstimable:
         return True
+    if rule.from_timestamps and reading.run.timed_on_arrival:
+        return False
     if reading.run.window == "cumulative" and not any(map(isfinite, reading.run.samples.value)):
         return True
     if str(rule) == RATE and reading.paused_share > MOST_PAUSED:
@@ -166,6 +168,8 @@ def _contradicts_clock(reading: Reading, printed: float) -> bool:
     try:
         timed = estimate(reading, STEADY_RATE).value
     except NotEstimable:
+        return False
+    if reading.run.timed_on_arrival:
         return False
     most = SAME if reading.run.window == "cumulative" else MOST_SHORT_PAUSES
     return most < abs(printed / timed - 1) < IMPLAUSIBLE_FACTOR - 1

@@ -1,0 +1,124 @@
+"""What launchers and loggers put before lines changes no value, and is kept as rank and time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite, isnan
+
+import pytest
+from fixtures import LOGS, name
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dlperf.formats.registry import parser_for, recognise
+from dlperf.formats.samples import Run
+from dlperf.measured.throughput.figure import figure_of
+from dlperf.measured.throughput.reading import NotEstimable, Reading
+
+
+def clock(number: int) -> str:
+    return f"{number // 60 % 60:02}:{number % 60:02}"
+
+
+WRAPPERS: dict[str, Callable[[int], str]] = {
+    "srun --label": lambda number: "0: ",
+    "torchrun --tee": lambda number: "[default0]:",
+    "torchrun": lambda number: "[rank0]: ",
+    "docker compose": lambda number: "trainer-1  | ",
+    "kubectl": lambda number: f"2026-03-01T10:{clock(number)}.123456789Z ",
+    "container runtime": lambda number: f"2026-03-01T10:{clock(number)}.123456789+00:00 stdout F ",
+    "Ray": lambda number: "(main_task pid=4242) ",
+    "Ray on nodes": lambda number: "(TrainWorker pid=4242, ip=10.0.0.7) ",
+    "ts": lambda number: f"Nov 27 06:{clock(number)} ",
+    "pdsh": lambda number: "node01: ",
+    "indentation": lambda number: "    ",
+    "ts and srun": lambda number: f"Nov 27 06:{clock(number)} 3: ",
+}
+LONG = [log for log in LOGS if log.read_bytes().count(b"\n") > 1]
+
+
+def wrapped(data: bytes, wrapper: str) -> bytes:
+    lines = data.split(b"\n")
+    return b"\n".join(WRAPPERS[wrapper](number).encode() + line if line else b"" for number, line in enumerate(lines))
+
+
+def runs(data: bytes, cut: int = 0) -> list[Run]:
+    found = recognise(data)
+    assert found is not None
+    parser = parser_for(found.format_id, wrapping=found.wrapping)
+    parser.feed(data[:cut])
+    parser.feed(data[cut:])
+    parser.finish()
+    return parser.runs
+
+
+def described(found: list[Run]) -> list[object]:
+    return [
+        (run.format, value(run), len(run.samples), run.metadata.batch_size, run.metadata.precision) for run in found
+    ]
+
+
+def value(run: Run) -> float | None:
+    try:
+        return round(figure_of(Reading(run, gpus=8, batch_size=4)).value, 6)
+    except NotEstimable:
+        return None
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("log", LONG, ids=name)
+def test_a_log_behind_a_prefix_gives_the_same_value(log, wrapper):
+    data = log.read_bytes()
+    assert described(runs(wrapped(data, wrapper))) == described(runs(data))
+
+
+@given(log=st.sampled_from(LONG), wrapper=st.sampled_from(list(WRAPPERS)), cut=st.integers(0, 4000))
+@settings(max_examples=100)
+def test_a_log_behind_a_prefix_gives_the_same_in_any_chunking(log, wrapper, cut):
+    data = wrapped(log.read_bytes(), wrapper)
+    assert described(runs(data, cut)) == described(runs(data))
+
+
+STEPS = [f"step {step:5d} | loss: 7.04 | lr 8e-05 | norm: 1.1 | dt: 500.00ms | tok/sec: 1000.00" for step in range(9)]
+
+
+def test_one_record_of_each_step_counts_and_the_ranks_are_the_gpus():
+    text = "".join(f"{rank}: {line}\n" for line in STEPS for rank in range(4))
+    (run,) = runs(text.encode())
+    assert (len(run.samples), run.metadata.gpus) == (9, 4)
+
+
+def test_the_time_of_an_arrival_is_kept_and_does_not_replace_a_printed_rate():
+    text = "".join(f"2026-03-01T10:00:{5 * step:02}.500000000Z {line}\n" for step, line in enumerate(STEPS))
+    (run,) = runs(text.encode())
+    assert run.timed_on_arrival
+    assert run.samples.time[1] - run.samples.time[0] == pytest.approx(5.0)
+    assert value(run) == 1000.0
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "2024-06-14 21:07:{:02},004 train.py ",
+        "2024-06-14 21:07:{:02} | INFO     | __main__:main:12 - ",
+        "[2024-06-14 21:07:{:02},004][__main__][INFO] - ",
+        "I0614 21:07:{:02}.004000 140494 train.py:265] ",
+    ],
+)
+def test_the_time_of_a_logger_is_the_programs_own(prefix):
+    (run,) = runs("".join(prefix.format(step) + line + "\n" for step, line in enumerate(STEPS)).encode())
+    assert not run.timed_on_arrival
+    assert run.samples.time[1] - run.samples.time[0] == 1.0
+
+
+def test_a_level_and_a_name_alone_have_no_time():
+    (run,) = runs("".join(f"INFO:root:{line}\n" for line in STEPS).encode())
+    assert all(map(isnan, run.samples.time))
+    assert all(map(isfinite, run.samples.value))
+
+
+def test_the_time_of_a_logger_is_read_by_formats_that_have_none_of_their_own():
+    line = "I1127 03:08:{:02}.498354 140 metric_logger.py:265] completed step: {}, seconds: 1.0, TFLOP/s/device: 1.0, "
+    rest = "Tokens/s/device: 100.0, total_weights: 1, loss: 9.9\n"
+    (run,) = runs("".join(line.format(step, step) + rest for step in range(5)).encode())
+    assert run.samples.time[4] - run.samples.time[0] == 4.0

@@ -1,0 +1,145 @@
+"""Find what launchers and loggers put before every line of a log, and take it off, keeping rank and time as facts."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import nan
+from pathlib import Path
+
+from dlperf.formats.numbers import Clock
+
+SAMPLED = 1000
+"""Lines of the beginning that are looked at."""
+MOST_PREFIXES = 4
+"""Of one line: a container's time, then a node's name, then a rank, then an indentation."""
+MOST_INDENT = 16
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of prefix, with groups ``rank`` and ``time`` where it has them."""
+
+    expression: re.Pattern[bytes]
+    least: float = 0.7
+    """Share of lines from which on it is one; little where nothing else looks like it."""
+    time_format: str | None = None
+    own_clock: bool = False
+    """The program wrote the time itself; else the time is when a line arrived."""
+
+    def origins(self, lines: Sequence[bytes]) -> Origins:
+        """Return the times before some lines."""
+        matches = [self.expression.match(line) for line in lines]
+        return Origins([b""] * len(lines), [match["time"] if match else b"" for match in matches], self)
+
+
+UNKNOWN = Kind(re.compile(b""))
+"""Stands for a kind that was not looked for yet."""
+
+
+def _kinds(name: str) -> tuple[Kind, ...]:
+    fields = _DATA["fields"]
+    return tuple(
+        Kind(re.compile(entry.pop("pattern").replace("FIELDS", fields).encode()), **entry) for entry in _DATA[name]
+    )
+
+
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+LAUNCHERS = _kinds("launchers")
+"""Prefixes of launchers: always taken off."""
+LOGGERS = _kinds("loggers")
+"""Prefixes of loggers: taken off where no format finds a record with them, as many formats read them."""
+
+
+@dataclass(frozen=True)
+class Wrapping:
+    """The prefixes of a log, from the outside in."""
+
+    kinds: tuple[Kind, ...]
+    spaced: frozenset[Kind] = frozenset()
+    """Kinds behind which a space stands in every line."""
+    indent: int = 0
+    """Spaces before every line."""
+
+    def inside(self, outer: Wrapping | None) -> Wrapping:
+        """Return these prefixes inside others."""
+        if outer is None:
+            return self
+        return Wrapping((*outer.kinds, *self.kinds), outer.spaced | self.spaced, outer.indent)
+
+    @property
+    def timed(self) -> Kind | None:
+        """The kind whose time counts: the program's own before that of an arrival."""
+        timed = [kind for kind in self.kinds if kind.time_format]
+        return max(timed, key=lambda kind: kind.own_clock, default=None)
+
+    def strip(self, line: bytes) -> tuple[bytes, bytes, bytes]:
+        """Return a line without its prefixes, its rank and its time; these are empty where it has none."""
+        rank = time = b""
+        if self.indent and line[: self.indent].isspace():
+            line = line[self.indent :]
+        timed = self.timed
+        for kind in self.kinds:
+            match = kind.expression.match(line)
+            if match is None:
+                continue
+            found = match.groupdict()
+            rank = found.get("rank") or rank
+            time = (found.get("time") or time) if kind is timed else time
+            line = _rest(line, match, kind in self.spaced)
+        return line, rank, time
+
+
+@dataclass(frozen=True)
+class Origins:
+    """Ranks and times of some lines, by their prefixes."""
+
+    ranks: Sequence[bytes]
+    times: Sequence[bytes]
+    kind: Kind | None
+
+    def at(self, indices: Iterable[int]) -> Origins:
+        chosen = list(indices)
+        return Origins([self.ranks[index] for index in chosen], [self.times[index] for index in chosen], self.kind)
+
+    def seconds(self) -> list[float] | None:
+        """Return the time of each line, NaN where it has none; None where none has."""
+        if self.kind is None or self.kind.time_format is None or not any(self.times):
+            return None
+        seconds = Clock(self.kind.time_format).seconds(self.times)
+        return [second if time else nan for second, time in zip(seconds, self.times, strict=True)]
+
+
+def find_wrapping(lines: Sequence[bytes], kinds: Sequence[Kind] = LAUNCHERS) -> Wrapping | None:
+    """Return the prefixes that lines have before what the program wrote, None where there are none."""
+    filled = [line for line in lines if line.strip()]
+    sample = filled[:: max(len(filled) // SAMPLED, 1)]
+    if len(sample) < 2:
+        return None
+    indent = min(len(line) - len(line.lstrip(b" \t")) for line in sample)
+    indent = indent if 0 < indent <= MOST_INDENT else 0
+    sample = [line[indent:] for line in sample]
+    found: list[Kind] = []
+    spaced: set[Kind] = set()
+    while len(found) < MOST_PREFIXES:
+        kind = next((kind for kind in kinds if kind not in found and _share(kind, sample) >= kind.least), None)
+        if kind is None:
+            break
+        found.append(kind)
+        matches = [(line, kind.expression.match(line)) for line in sample]
+        if all(line[match.end() :][:1] in (b" ", b"") for line, match in matches if match):
+            spaced.add(kind)
+        sample = [_rest(line, match, kind in spaced) if match else line for line, match in matches]
+    return Wrapping(tuple(found), frozenset(spaced), indent) if found or indent else None
+
+
+def _rest(line: bytes, match: re.Match[bytes], spaced: bool) -> bytes:
+    """Return what follows a prefix, without the space between them."""
+    end = match.end()
+    return line[end + (spaced and line[end : end + 1] == b" ") :]
+
+
+def _share(kind: Kind, lines: Sequence[bytes]) -> float:
+    return sum(kind.expression.match(line) is not None for line in lines) / len(lines)
