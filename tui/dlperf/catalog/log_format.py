@@ -41,6 +41,15 @@ class OtherRecords(Dialect):
     """What a record covers: all since the start (of its epoch)."""
 
 
+class Section(Model):
+    """A setting in a part of a configuration that a program prints over several lines."""
+
+    begins: Annotated[str, StringConstraints(min_length=1)]
+    """Regular expression of the line that the part begins with."""
+    holds: Annotated[str, StringConstraints(min_length=1)]
+    """Regular expression of a line of it, with one group: those that follow and are indented."""
+
+
 class PrintedUnit(Model):
     """How a program prints a metric."""
 
@@ -68,6 +77,8 @@ class LogFormat(Dialect, Entry):
     records. ``interval_seconds`` with ``steps_per_second`` of a run also number records that have no step."""
     unfinished: tuple[OtherRecords, ...] = ()
     """Records of a log that holds no other, such as the progress within a first epoch that did not end."""
+    continues: str | None = None
+    """Regular expression of lines that continue the one before them: together they are one line."""
     means_of_last: int | None = Field(default=None, ge=2)
     """The times of steps are means of so many last steps of the epoch, which records closer to each other share."""
     early_last: bool = False
@@ -83,6 +94,8 @@ class LogFormat(Dialect, Entry):
 
     ``dlperf.formats.declarations`` lists the fields with a meaning; others become arguments of the run.
     """
+    sections: dict[str, Section] = Field(default_factory=dict)
+    """Field, as in ``metadata`` → a line in a part of a printed configuration."""
     metrics: dict[MetricId, PrintedUnit] = Field(default_factory=dict)
     """Groups of records beyond the known ones: id of a metric → its unit and direction.
 

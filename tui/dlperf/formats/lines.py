@@ -21,6 +21,8 @@ RANK_LIMIT = 1024
 """Ranks whose unfinished lines are kept."""
 
 _ANSI = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+_BACK = re.compile(rb"\x08+")
+"""Backspaces, by which Keras overwrites its progress bar."""
 _TAG_MARK = b"]<std"
 _TAG = re.compile(rb"(\[(?:\d+,)?\d+\]<std(?:out|err|diag)>):")
 """mpirun ``-tag-output`` and horovodrun write ``[1,0]<stdout>:``, with ``-timestamp-output`` after a date."""
@@ -129,7 +131,7 @@ class LineReader:
         return Lines(text, lines, range(first, first + len(lines)), self.count + 1)
 
     def _is_plain(self, text: bytes) -> bool:
-        if self._ranks.inside_tagged_line or b"\r" in text or b"\x1b" in text or b"\0" in text:
+        if self._ranks.inside_tagged_line or b"\r" in text or b"\x1b" in text or b"\0" in text or b"\b" in text:
             return False
         return not (b"<" in text and _TAG_MARK in text)  # a search for one character is much faster
 
@@ -137,7 +139,8 @@ class LineReader:
         """Remove colours, overwriting, NUL bytes and ranks."""
         last = len(physical_lines) - 1
         for index, physical in enumerate(physical_lines):
-            pieces = [piece[:LINE_LIMIT] for piece in physical.split(b"\r") if piece]
+            overwritten = _BACK.sub(b"\r", physical) if b"\b" in physical else physical
+            pieces = [piece[:LINE_LIMIT] for piece in overwritten.split(b"\r") if piece]
             if b"\x1b" in physical or b"\0" in physical:
                 pieces = [_strip_escapes(piece) for piece in pieces]
             yield from self._ranks.read(pieces, first + index)

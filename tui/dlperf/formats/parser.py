@@ -9,6 +9,7 @@ from math import nan
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from dlperf.formats.joined import LineJoiner
 from dlperf.formats.lines import LineReader, Lines
 from dlperf.formats.prefixes import Origins, Wrapping
 from dlperf.formats.recorder import Recorder, ignore_run
@@ -38,6 +39,7 @@ class LogParser:
         self._reader = LineReader(wrapping)
         self._recorder = recorder
         self._rules = rules(recorder)
+        self._joiner = LineJoiner(self._rules.continues) if self._rules.continues else None
         self._recent = _RecentLines()
         self.has_whole_records = False
         """Whether the finished log holds records that were not held back."""
@@ -56,12 +58,14 @@ class LogParser:
     def feed(self, data: bytes) -> None:
         """Parse the next bytes of the log; no content of theirs raises an error."""
         for lines in self._reader.feed(data):
-            self._read(lines)
+            self._read(self._joiner.join(lines) if self._joiner else lines)
 
     def finish(self) -> None:
         """Parse what is left at the end of the log: a last line without a line end, and the last declarations."""
         for lines in self._reader.finish():
-            self._read(lines)
+            self._read(self._joiner.join(lines) if self._joiner else lines)
+        if self._joiner:
+            self._read(self._joiner.finish(self.lines))
         if self._rules.early_last:
             self._drop_last_times()
         self.has_whole_records = bool(self.runs)

@@ -53,6 +53,9 @@ LOGGERS = _kinds("loggers")
 """Prefixes of loggers: taken off where no format finds a record with them, as many formats read them."""
 
 
+_COMMA = re.compile(rb"(?<=\d),(?=\d)")
+
+
 @dataclass(frozen=True)
 class Wrapping:
     """The prefixes of a log, from the outside in."""
@@ -62,6 +65,8 @@ class Wrapping:
     """Kinds behind which a space stands in every line."""
     indent: int = 0
     """Spaces before every line."""
+    decimal_commas: bool = False
+    """Numbers are written with a comma for the decimal point."""
 
     def inside(self, outer: Wrapping | None) -> Wrapping:
         """Return these prefixes inside others."""
@@ -89,7 +94,7 @@ class Wrapping:
             rank = found.get("rank") or rank
             time = (found.get("time") or time) if kind is timed else time
             line = _rest(line, match, kind in self.spaced)
-        return line, rank, time
+        return (_COMMA.sub(b".", line) if self.decimal_commas else line), rank, time
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
 
@@ -32,6 +32,7 @@ from dlperf.formats.rules import (
     search_rule,
 )
 from dlperf.formats.samples import FormatInfo
+from dlperf.formats.sections import SectionRule
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,10 @@ def recognise(head: bytes, extra: Iterable[LogFormat] = ()) -> Recognised | None
     inner = None if found else find_wrapping(lines, LOGGERS)
     if inner is not None:
         both = inner.inside(outer)
-        return _most_records(formats, head, _lines(head, both), both)
+        found = _most_records(formats, head, _lines(head, both), both)
+    if found is None:
+        commas = replace(outer or Wrapping(()), decimal_commas=True)
+        found = _most_records(formats, head, _lines(head, commas), commas)
     return found
 
 
@@ -194,9 +198,11 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
     if entry.end is not None:
         events.append(search_rule(entry.end, lambda match, number: recorder.complete()))
     declarations = metadata_rules(recorder, entry.metadata)
+    declarations += [SectionRule(recorder, name, each.begins, each.holds) for name, each in entry.sections.items()]
     if entry.final_settings is not None:
         declarations.append(search_rule(entry.final_settings, lambda match, number: recorder.override_declarations()))
-    return Rules(events, declarations, held, held_events, entry.early_last)
+    continues = compile_linear(entry.continues).search if entry.continues else None
+    return Rules(events, declarations, held, held_events, entry.early_last, continues)
 
 
 def _record_rule(

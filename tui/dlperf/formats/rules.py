@@ -88,6 +88,8 @@ class Rules:
     """Their rules: searched for in every line until the log has another record."""
     early_last: bool = False
     """The time of the last record of a run does not count."""
+    continues: Callable[[bytes], object] | None = None
+    """Finds something in lines that continue the one before them."""
 
 
 class RecordRule:

@@ -18,7 +18,7 @@ RATE = f"rate(skip={WARM_UP_STEPS})"
 STEADY_RATE = f"steady_rate(skip={WARM_UP_STEPS})"
 STEADY = f"steady(skip={WARM_UP_STEPS})"
 GOODPUT = f"goodput(skip={WARM_UP_STEPS})"
-TOTALS = "hmean_epochs(1)"
+TOTALS, ONLY_TOTAL = "hmean_epochs(1)", "hmean_epochs(0)"
 NATURAL = (RATE, STEADY, STEADY_RATE, TOTALS, "summary()")
 MOST_PAUSED = 0.01
 """Share of the time in pauses up to which samples over time are preferred."""
@@ -112,25 +112,26 @@ def natural_estimator(reading: Reading) -> Estimator:
     what a step of this log processes (gradient accumulation, or a wrong one was given). Where the records state what
     they processed and the factor is large, the printed values are wrong. Where the time between records holds pauses,
     such as evaluations, the printed values are better. Running means of step times hold the warm-up, and the same batch
-    size makes a rate of either. Where no rule applies, return the one that lacks only one fact,
+    size makes a rate of either. The time that a program states for its epochs comes before its records.
+    Where no rule applies, return the one that lacks only one fact,
     so that its reason names the fact.
     """
     rules = [parse_estimator(choice) for choice in NATURAL]
-    if reading.run.epochs and reading.run.epochs[-1].unit == STEPS_PER_SECOND and _contradicts_totals(reading):
-        return parse_estimator(TOTALS)
+    if reading.run.epochs and reading.run.epochs[-1].unit == STEPS_PER_SECOND:
+        totals = parse_estimator(TOTALS if len(reading.run.epochs) > 1 else ONLY_TOTAL)
+        if _gives(reading, totals):
+            return totals
     fitting = (rule for rule in rules if _is_plausible(reading, rule))
     lacking = (rule for rule in rules if _lacks_a_fact(reading, rule))
     has_only_epochs = reading.run.epochs and not len(reading.run.samples)
     return next(chain(fitting, lacking), parse_estimator(TOTALS) if has_only_epochs else rules[0])
 
 
-def _contradicts_totals(reading: Reading) -> bool:
-    """Return whether the records differ from the time that the program states for its epochs, after the first."""
+def _gives(reading: Reading, rule: Estimator) -> bool:
     try:
-        total, records = estimate(reading, TOTALS).value, estimate(reading, STEADY).value
+        return estimate(reading, rule).value > 0
     except NotEstimable:
         return False
-    return abs(records / total - 1) > SAME
 
 
 def _is_plausible(reading: Reading, rule: Estimator) -> bool:

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, compress, takewhile
+from itertools import chain, compress, pairwise, takewhile
 from math import isfinite
 from operator import lt, sub, truediv
 from typing import TYPE_CHECKING
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 PAUSE = 2.0
 """Times the usual time from which on a record, or the time before it, is a pause."""
+EPOCH_PAUSE = 1.5
+"""The same for the time of an epoch, which varies less."""
 MOST_PAUSES = 0.2
 """Share of the records beyond which slow ones are no pauses, but how the program runs."""
 SMOOTHED = 0.9
 """Part of the usual speed below which a printed mean is lowered by a pause, and not by noise."""
 RARE = 0.05
-"""Most records of less than half the usual speed that are pauses, where a record is one step: slow steps that come back
-every few steps, such as those of a data loader, are how the program runs."""
+"""Most stretches of slow records that are pauses, where a record is one step: slow steps that come back every few, such
+as those of a data loader, are how the program runs."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +120,14 @@ def smoothed_over_pauses(reading: Reading, indices: Sequence[int]) -> frozenset[
 
 
 def slow_among(reading: Reading, indices: Sequence[int]) -> list[int]:
-    """Return the records of less than half the median speed, where they are rare."""
+    """Return the records of less than half the median speed, or two thirds where they are epochs, if they are rare."""
     speeds = entries_at(reading.values, indices)
-    if not indices or is_median_at_most(2 * min(speeds), speeds):  # of most runs
+    factor = EPOCH_PAUSE if reading.run.window == "epoch" else PAUSE
+    if not indices or is_median_at_most(factor * min(speeds), speeds):  # of most runs
         return []
-    limit = statistics.median(speeds) / 2
-    slow = [index for index, speed in zip(indices, speeds, strict=True) if speed < limit]
+    limit = statistics.median(speeds) / factor
+    places = [place for place, speed in enumerate(speeds) if speed < limit]
+    stretches = sum(place - 1 != before for before, place in pairwise(chain((-2,), places)))
     rare = RARE if reading.run.window == "step" else MOST_PAUSES
-    return slow if len(slow) <= max(rare * len(indices), 1) else []
+    is_rare = len(places) <= MOST_PAUSES * len(indices) and stretches <= rare * len(indices)
+    return [indices[place] for place in places] if is_rare or len(places) == 1 else []

@@ -22,10 +22,6 @@ VARYING_UNITS = ("tokens/s", "words/s", "items/s")
 UNEQUAL_BATCHES = 0.1
 """Batch sizes computed from printed rates and times differ by less if only digits are rounded."""
 
-LEAST_TIMES = 6
-"""Timestamps from which on the last one can be told to be early."""
-EARLY = 0.6
-"""Part of the usual time of a step below which the last one was written early."""
 CLOCK_JITTER = 1.0
 """Seconds by which the timestamps of processes that share a log may go back."""
 MOST_CLOCK_BACKS = 0.02
@@ -142,22 +138,8 @@ class Reading:
 
     @cached_property
     def timed(self) -> Sequence[int]:
-        """Indices of the records with a timestamp, without a last one that was written early.
-
-        A program that prints each step while the next one runs (MaxText) writes the last two at once.
-        """
-        timed = finite_indices(self.run.samples.time)
-        return timed[:-1] if self._ends_early(timed) else timed
-
-    def _ends_early(self, timed: Sequence[int]) -> bool:
-        if len(timed) < LEAST_TIMES:
-            return False
-        times, done = self.run.samples.time, self.steps_done
-        last = list(timed[-LEAST_TIMES:])
-        paces = [_quotient(times[here] - times[before], done[here] - done[before]) for before, here in pairwise(last)]
-        steps = done[last[-1]] - done[last[-2]]
-        latest = times[last[-1]] - times[last[-2]] + 2 * self.clock_resolution
-        return steps > 0 and 0 <= latest < EARLY * steps * statistics.median(paces[:-1])
+        """Indices of the records with a timestamp."""
+        return finite_indices(self.run.samples.time)
 
     @cached_property
     def with_step_seconds(self) -> Sequence[int]:
