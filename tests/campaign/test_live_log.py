@@ -9,6 +9,7 @@ import pytest
 from scripted import LOG, planned
 
 from dlperf.campaign.live import LiveLog
+from dlperf.catalog.files.load import load_catalog
 from dlperf.plan import PlannedMetric
 
 
@@ -20,6 +21,35 @@ def test_a_log_that_was_truncated_is_read_from_its_new_beginning(tmp_path):
     path.write_bytes(LOG[: len(LOG) // 12].replace(b"throughput=320", b"throughput=640"))
     live.read()
     assert live.progress.recent[-1] == 640.0
+
+
+def test_the_time_left_counts_down_between_two_records_of_a_log(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    path, now = tmp_path / "out.log", [100.0]
+    monkeypatch.setattr("dlperf.campaign.live.time.monotonic", lambda: now[0])
+    path.write_bytes(b"".join(LOG.splitlines(keepends=True)[:4]))
+    live = LiveLog(path, planned("a"))
+    live.read()
+    begun = live.progress_now().seconds_left
+    now[0] += 1.5
+    assert begun is not None
+    assert live.progress_now().seconds_left == pytest.approx(begun - 1.5)
+    now[0] += 1e6
+    assert live.progress_now().seconds_left == 0.0
+
+
+def test_the_pace_of_a_log_without_times_is_that_of_its_reading(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    path, now = tmp_path / "out.log", [100.0]
+    monkeypatch.setattr("dlperf.campaign.live.time.monotonic", lambda: now[0])
+    record = b"step %d/600 (0.1%%) | loss: 10.9 | lrm: 1.00 | dt: 500.00ms | tok/sec: 1,000 | mfu: 1.37\n"
+    plan = replace(planned("a"), format="nanochat")
+    live = LiveLog(path, plan, list(load_catalog().formats.values()))
+    for step in (1, 3):
+        with path.open("ab") as stream:
+            stream.write(record % step)
+        live.read()
+        now[0] += 10.0
+    steps = plan.protocol.skip_steps + plan.protocol.take_steps
+    assert live.progress.seconds_left == pytest.approx((steps - 3) * 5.0)
 
 
 def test_rates_are_not_shown_in_the_unit_of_another_metric(tmp_path):

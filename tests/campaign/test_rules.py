@@ -244,6 +244,11 @@ def test_nothing_is_guessed_before_anything_has_succeeded():
     assert campaign_seconds_left(trials(State.FAILED), {}, {}, at(0)) == 0.0
 
 
+def test_a_first_trial_that_knows_its_steps_gives_the_time_of_its_like():
+    trials = {KEYS[0]: TrialStatus(KEYS[0], State.RUNNING, started=at(0)), KEYS[1]: TrialStatus(KEYS[1])}
+    assert campaign_seconds_left(trials, {KEYS[0]: 30.0}, {"a": frozenset({"m1"})}, at(10)) == 70.0
+
+
 # ------------------------------------------------------------------------------------------------------ ids
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -34,6 +35,8 @@ class LiveLog:
         self._planned = planned
         self._parser = parser_for(planned.format, formats)
         self._offset = 0
+        self._arrivals: list[tuple[float, float]] = []
+        """When (monotonic) the first and the newest step were read, and which: the pace of a log without times."""
         self.progress = TrialProgress(steps=planned_steps(planned), unit=planned.unit)
         """Step, throughput and time left, as far as they are in what was read; replaced as a whole by ``read``."""
 
@@ -67,8 +70,23 @@ class LiveLog:
             value=values[-1] if values else None,
             unit=unit,
             recent=values,
-            seconds_left=seconds_left(recent, step, steps),
+            seconds_left=seconds_left(recent, step, steps, self._note_arrival(recent.step[-1])),
         )
+
+    def progress_now(self) -> TrialProgress:
+        """Return the progress with the time left now: a log may hold a step only every few minutes."""
+        left = self.progress.seconds_left
+        if left is None:
+            return self.progress
+        since = time.monotonic() - self._arrivals[-1][0]
+        return replace(self.progress, seconds_left=round(max(0.0, left - since), 1))
+
+    def _note_arrival(self, step: float) -> float | None:
+        """Note when a step was read; return the seconds of a step since the first that was read."""
+        if not self._arrivals or step > self._arrivals[-1][1]:
+            self._arrivals[1:] = [(time.monotonic(), step)]
+        (begun, first), (now, newest) = self._arrivals[0], self._arrivals[-1]
+        return (now - begun) / (newest - first) if newest > first else None
 
     def _values(self, run: Run) -> tuple[str, tuple[float, ...]]:
         """Return the end of the curve with its unit; nothing where it is not of the primary metric."""
@@ -85,8 +103,14 @@ def planned_steps(planned: PlannedConfiguration) -> int | None:
     return protocol.skip_steps + protocol.take_steps if protocol.take_steps and not protocol.seconds else None
 
 
-def seconds_left(samples: Samples, step: int | None, steps: int | None) -> float | None:
-    """Return the seconds of the remaining steps, from the timestamps of these samples."""
+def seconds_left(
+    samples: Samples, step: int | None, steps: int | None, arrival_pace: float | None = None
+) -> float | None:
+    """Return the seconds of the remaining steps, from the timestamps of these samples.
+
+    Args:
+        arrival_pace: seconds of a step as the log was read, for samples without timestamps.
+    """
     if step is None or steps is None:
         return None
     pace = [
@@ -95,7 +119,8 @@ def seconds_left(samples: Samples, step: int | None, steps: int | None) -> float
         if samples.step[later] > samples.step[earlier]
     ]
     known = [seconds for seconds in pace if isfinite(seconds) and seconds >= 0]
-    return round(max(0, steps - step) * median(known), 1) if known else None
+    one = median(known) if known else arrival_pace
+    return None if one is None else round(max(0, steps - step) * one, 1)
 
 
 def _int_or_none(number: float) -> int | None:

@@ -68,7 +68,7 @@ def _of_trial(running: RunningTrial) -> TrialProgress:
     observation = running.observation
     nodes = observation.nodes if observation else ()
     return replace(
-        running.live.progress,
+        running.live.progress_now(),
         unreachable_since={node.node: node.unreachable_since for node in nodes if node.unreachable_since},
         pending_reason=observation.pending_reason if observation else None,
     )
@@ -80,6 +80,18 @@ def trial_seconds_left(status: TrialStatus, known: Mapping[str, float], now: str
     if usual is None or status.started is None:
         return None
     return round(max(0.0, usual - seconds_between(status.started, now)), 1)
+
+
+def _whole_seconds(
+    trials: Mapping[TrialKey, TrialStatus], running: Mapping[TrialKey, float | None], now: str
+) -> dict[str, float]:
+    """Return the seconds that a running trial will have taken, by configuration id, where it knows its time left."""
+    begun = {key: trials[key].started for key, left in running.items() if left is not None}
+    return {
+        key.configuration: seconds_between(started, now) + (running[key] or 0.0)
+        for key, started in begun.items()
+        if started is not None
+    }
 
 
 def campaign_seconds_left(
@@ -97,10 +109,10 @@ def campaign_seconds_left(
         now: by the same clock as the trials' times.
 
     Returns:
-        None while trials are left and none has succeeded.
+        None while trials are left, none has succeeded and none that runs knows its own time.
     """
     left = [status for status in trials.values() if not status.state.finished]
-    known = trial_seconds(trials.values())
+    known = _whole_seconds(trials, running, now) | trial_seconds(trials.values())
     if not left:
         return 0.0
     if not known:
