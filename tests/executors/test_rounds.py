@@ -40,6 +40,21 @@ async def test_a_late_machine_keeps_no_other_waiting_and_is_not_asked_twice():
     assert asked.count(LATE) == 2
 
 
+async def test_a_machine_that_answers_waits_only_shortly_for_one_that_does_not():
+    gate, answered = asyncio.Event(), []
+
+    async def work(machine, _):
+        if machine == LATE:
+            await gate.wait()
+        answered.append(machine)
+
+    rounds = Rounds(work, None)  # as long as nobody answers, for ever
+    await rounds.run([(LATE, ()), (PROMPT, ())])
+    assert answered == [PROMPT]
+    assert rounds.is_late(LATE)
+    await rounds.close()
+
+
 async def test_an_unreachable_machine_is_waited_for_only_where_it_is_alone():
     gate, answered = asyncio.Event(), []
 

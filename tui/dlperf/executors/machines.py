@@ -13,6 +13,9 @@ from dlperf.plan import Node
 
 Result = TypeVar("Result")
 
+BESIDE_SECONDS = 0.5
+"""How long machines that have answered wait for the others, whose answers the next round takes."""
+
 
 class Machines:
     """Opens one client for each machine, however many nodes of a plan it has, when it is first used."""
@@ -54,8 +57,8 @@ class Rounds:
         """
         Args:
             work: what is done for the tasks on one machine.
-            seconds: how long a round waits; a machine that takes longer is asked again once it has answered.
-                Beside others, a machine known to be unreachable is not waited for.
+            seconds: how long a round waits for a first answer, and then shortly for the others. A machine that takes
+                longer is asked again once it has answered; beside others, an unreachable one is not waited for.
         """
         self._work = work
         self._seconds = seconds
@@ -74,7 +77,9 @@ class Rounds:
         }
         awaited = [task for client, task in begun.items() if client.unreachable_since is None] or list(begun.values())
         if awaited:
-            await asyncio.wait(awaited, timeout=self._seconds)
+            _, late = await asyncio.wait(awaited, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            if late and len(late) < len(awaited):
+                await asyncio.wait(late, timeout=BESIDE_SECONDS)
         every = self._late | begun
         self._late = {client: task for client, task in every.items() if not task.done()}
         for error in [task.exception() for client, task in every.items() if client not in self._late]:
