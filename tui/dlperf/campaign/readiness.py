@@ -9,7 +9,7 @@ import platform
 import shlex
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -196,10 +196,10 @@ async def check_plan(plan: Plan, open_executor: OpenExecutor) -> list[CheckItem]
     launches = launches_to_check(plan)
     executors = {name: open_executor(name) for name in {launch.executor for launch in launches.values()}}
     try:
-        found = await all_of(executors[launch.executor].check(launch) for launch in launches.values())
+        found = await all_of(_check_of(executors, *item) for item in launches.items())
         unfit = {key[0] for key, items in zip(launches, found, strict=True) if not all(item.ok for item in items)}
         found += await all_of(
-            start_items(executors[starts[0].planned.launch.executor], starts)
+            _named(hardware, start_items(executors[starts[0].planned.launch.executor], starts))
             for hardware, starts in starts_of(plan).items()
             if hardware not in unfit
         )
@@ -230,6 +230,14 @@ def nodes_of(hardware: Sequence[str], catalog: Catalog) -> list[Node]:
         listed = entry.nodes[:1] if entry.job else entry.nodes
         nodes += [replace(node, host=node.host or node.name) for node in listed]
     return nodes
+
+
+async def _check_of(executors: Mapping[str, Executor], key: tuple[str, str, str], launch: Launch) -> list[CheckItem]:
+    return await _named(key[0], executors[launch.executor].check(launch))
+
+
+async def _named(hardware: str, items: Awaitable[Sequence[CheckItem]]) -> list[CheckItem]:
+    return [replace(item, hardware=hardware) for item in await items]
 
 
 def ended_trials(

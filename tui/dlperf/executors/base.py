@@ -99,6 +99,8 @@ class CheckItem:
     data: dict[str, Any] = field(default_factory=dict)
     advice: Message | None = None
     """What to do, where the message does not say so."""
+    hardware: str = ""
+    """Entry of the catalogue for which it was checked."""
 
     @property
     def title(self) -> Message:
