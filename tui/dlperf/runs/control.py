@@ -17,8 +17,13 @@ Action = Literal["cancel", "retry", "pause", "resume"]
 
 
 def ask(paths: CampaignPaths, action: Action, trial: TrialKey | None = None) -> None:
-    """Ask the campaign's engine, now or when the next one starts, to act on a trial or on the whole campaign."""
-    append_lines(paths.control, [vars(Request(utc_now(), action, str(trial) if trial else None, _requester()))])
+    """Ask the campaign's engine, now or when the next one starts, to act on a trial or on the whole campaign.
+
+    Raises:
+        DlperfError: the campaign is gone, or its file cannot be written.
+    """
+    request = Request(utc_now(), action, str(trial) if trial else None, _requester())
+    append_lines(paths.existing().control, [vars(request)])
 
 
 def read_answers(paths: CampaignPaths, offset: int) -> tuple[list[dict[str, Any]], int]:

@@ -12,7 +12,7 @@ from dlperf.messages import Message, message, quoted
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import CampaignPaths, file_name
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, JournaledFigure, State, TrialStatus
-from dlperf.runs.store import LONGEST_NAME, MOST, read_campaign, read_records
+from dlperf.runs.store import LONGEST_NAME, MOST, read_campaign, read_lines, records_of
 
 
 def trial_key(text: str) -> TrialKey:
@@ -139,6 +139,8 @@ class CampaignReader:
         self.record = read_campaign(self.paths)
         self._fold = CampaignFold(self.record)
         self._offset = 0
+        self.damaged_lines = 0
+        """Of the journal: what they said is missing in the state."""
         self.status = self._fold.status()
 
     def refresh(self) -> CampaignStatus:
@@ -152,7 +154,9 @@ class CampaignReader:
 
     def _read(self) -> None:
         before = self._offset
-        events, self._offset = read_records(self.paths.journal, Event, before)
+        lines, self._offset = read_lines(self.paths.journal, before)
+        events = records_of(lines, Event)
+        self.damaged_lines += sum(bool(line) for line in lines) - len(events)
         for event in events:
             self._fold.take(event)
         if self._offset != before:

@@ -12,7 +12,7 @@ from dlperf.opening import read_bytes
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
-from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace, text_of
 from dlperf.runs.store import each_readable, read_campaign, write_atomic, write_campaign
 
 Item = TypeVar("Item")
@@ -131,6 +131,39 @@ def rename_campaign(workspace: Workspace, paths: CampaignPaths, name: str) -> No
     _move(paths, renamed)
 
 
+@dataclass(frozen=True)
+class Trashed:
+    """A campaign in the trash."""
+
+    paths: CampaignPaths
+    name: str
+    removed: float
+    """When, in seconds since the epoch."""
+
+
+def trashed_campaigns(workspace: Workspace) -> list[Trashed]:
+    """Return what is in the trash of a workspace, the newest first."""
+    found = []
+    for folder in workspace.trash.iterdir() if workspace.trash.is_dir() else ():
+        name, _, nanoseconds = folder.name.rpartition("-")
+        if name and nanoseconds.isdecimal() and CampaignPaths(folder).plan.exists():
+            found.append(Trashed(CampaignPaths(folder), text_of(name), int(nanoseconds) / 1e9))
+    return sorted(found, key=lambda item: item.removed, reverse=True)
+
+
+def restore_campaign(workspace: Workspace, trashed: CampaignPaths) -> CampaignPaths:
+    """Move a campaign out of the trash, under its name; return where it is.
+
+    Raises:
+        DlperfError: another campaign has that name now, or it cannot be moved.
+    """
+    restored = workspace.campaign(read_campaign(trashed.existing()).name)
+    if restored.directory.exists():
+        raise RequestError(f"{restored.directory} exists: rename that campaign, then restore this one")
+    _move(trashed, restored)
+    return restored
+
+
 def remove_campaign(workspace: Workspace, paths: CampaignPaths) -> CampaignPaths:
     """Move a campaign into the trash of its workspace; return where it is.
 
@@ -153,8 +186,12 @@ def _move(paths: CampaignPaths, to: CampaignPaths) -> None:
 
 
 def tag_campaign(paths: CampaignPaths, tags: str) -> None:
-    """Keep these words as the tags of a campaign."""
-    write_atomic(paths.tags, (" ".join(tags.split()) + "\n").encode())
+    """Keep these words as the tags of a campaign.
+
+    Raises:
+        DlperfError: the campaign is gone, or its file cannot be written.
+    """
+    write_atomic(paths.existing().tags, (" ".join(tags.split()) + "\n").encode())
 
 
 def tags_of(paths: CampaignPaths) -> tuple[str, ...]:

@@ -18,6 +18,10 @@ from dlperf.plan import TrialKey
 PLAN = "campaign.json"
 
 
+LONGEST_CAMPAIGN, LONGEST_FOLDER = 120, 200
+"""Characters of a campaign's name, and bytes of its folder: those that move it add a time to that."""
+_SAFE = " !#$&'()+,;=@[]~"
+"""What file names hold unchanged, besides letters, digits and ``_.-``."""
 REPLACED = ".replaced-"
 """In the name of a log's earlier content, before the number of the part."""
 
@@ -37,8 +41,16 @@ class _Path:
 @lru_cache(maxsize=1 << 12)
 def file_name(text: str) -> str:
     """``text`` as one path component: percent-encoded where needed, never ``.`` or ``..``, never empty."""
-    encoded = quote(text, safe=" !#$&'()+,;=@[]~")
-    return encoded.replace(".", "%2E") if encoded.strip(".") == "" else encoded
+    return _not_dots(quote(text, safe=_SAFE))
+
+
+def _not_dots(name: str) -> str:
+    return name.replace(".", "%2E") if name.strip(".") == "" else name
+
+
+def folder_name(text: str) -> str:
+    """``text`` as the folder of a campaign: as ``file_name``, but letters of every script stay as they are."""
+    return _not_dots("".join(char if char.isalnum() else quote(char, safe=_SAFE) for char in text))
 
 
 def text_of(name: str) -> str:
@@ -156,6 +168,16 @@ class CampaignPaths:
     verified = _Path("verified.json")
     """When all values were last recomputed from their raw logs."""
 
+    def existing(self) -> CampaignPaths:
+        """Return itself.
+
+        Raises:
+            RequestError: it is not there any more; writing into its folder would make it anew.
+        """
+        if not self.plan.exists():
+            raise RequestError(f"campaign {self.name!r}: {self.directory} is gone: it was renamed or removed")
+        return self
+
     def profiles(self, configuration: str) -> list[NodePaths]:
         """The nodes with a profile in the trials of a configuration, in order of the trials."""
         found = (self.directory / file_name(configuration)).glob("*/nodes/*/ranks/profile.json")
@@ -247,21 +269,26 @@ class Workspace:
             RequestError: the name is empty, reserved, or too long for a folder.
         """
         try:
-            encoded = file_name(name)
+            older, folder = file_name(name), folder_name(name)
+            size = len(folder.encode())
         except UnicodeEncodeError:
             raise RequestError(f"--name {name!r}: not UTF-8") from None
-        if not name or encoded == "published" or len(encoded) > 120:
-            raise RequestError(f"--name {name!r}: a campaign's name has 1 to 120 characters and is not 'published'")
-        return CampaignPaths(self.runs / encoded)
+        if not name or folder == "published" or len(name) > LONGEST_CAMPAIGN or size > LONGEST_FOLDER:
+            raise RequestError(
+                f"--name {name!r}: a campaign's name has 1 to {LONGEST_CAMPAIGN} characters, at most {LONGEST_FOLDER} "
+                "bytes as a folder, and is not 'published'"
+            )
+        found = CampaignPaths(self.runs / older)
+        return found if older != folder and found.plan.exists() else CampaignPaths(self.runs / folder)
 
     def new_campaign(self, name: str) -> CampaignPaths:
-        """The same for a campaign that is to be created, which can neither be hidden nor look like an option.
+        """The same for a campaign that is to be created, which can neither be blank or hidden nor look like an option.
 
         Raises:
             RequestError: the name is none for a campaign.
         """
-        if name.startswith((".", "-")):
-            raise RequestError(f"--name {name!r}: a campaign's name begins with neither a dot nor a hyphen")
+        if not name.strip() or name.startswith((".", "-")):
+            raise RequestError(f"--name {name!r}: a campaign's name is not blank and begins with no dot or hyphen")
         return self.campaign(name)
 
     def campaigns(self) -> tuple[CampaignPaths, ...]:
@@ -272,7 +299,7 @@ class Workspace:
 
     def unfinished(self, name: str) -> CampaignPaths | None:
         """A campaign of that name whose creation was cut off before its plan was written; None where there is none."""
-        folder = self.runs / file_name(name)
+        folder = self.runs / folder_name(name)
         found = folder.is_dir() and name[:1] not in ("", ".") and folder != self.published
         return CampaignPaths(folder) if found and not CampaignPaths(folder).plan.exists() else None
 

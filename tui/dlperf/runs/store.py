@@ -244,7 +244,12 @@ def read_records(path: Path, kind: type[Record], offset: int = 0) -> tuple[list[
         DlperfError: the file cannot be read.
     """
     lines, offset = read_lines(path, offset)
-    return [record for line in lines for record in _record(line, kind)], offset
+    return records_of(lines, kind), offset
+
+
+def records_of(lines: Iterable[bytes], kind: type[Record]) -> list[Record]:
+    """Return the records of these lines, without damaged ones."""
+    return [record for line in lines for record in _record(line, kind)]
 
 
 def read_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
