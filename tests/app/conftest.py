@@ -34,4 +34,11 @@ def _times_in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _questions_listen_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pilot needs no time to read them; the real terminal's tests have the real patience."""
-    monkeypatch.setattr("dlperf.app.screens.confirm.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("dlperf.app.dialogs.confirm.PATIENCE_SECONDS", 0.0)
+
+
+@pytest.fixture(autouse=True)
+def _notices_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, a test finds a notice that came."""
+    monkeypatch.setattr("dlperf.app.screens.base.REFUSAL_SECONDS", 600.0)
+    monkeypatch.setattr("dlperf.app.app.DlperfApp.NOTIFICATION_TIMEOUT", 600.0)

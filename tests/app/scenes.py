@@ -134,12 +134,12 @@ async def ready_machines(pilot: Pilot[str]) -> None:
     advice = message("address_advice", login="ssh h200-02")
     users = "python3 (pid 88123, wang)"
     answers = [
-        CheckItem("h200-01", "reachable", True, message("answers", host="h200-01")),
-        CheckItem("h200-01", "clock", True, message("clock_ahead", seconds=0.1)),
-        CheckItem("h200-01", "disk", True, message("disk_free", size=812.4)),
-        CheckItem("h200-01", "gpu_count", True, message("gpus_found", count=8, wanted=8)),
-        CheckItem("h200-01", "gpu_idle", False, message("gpus_used", users=users)),
-        CheckItem("h200-02", "reachable", False, silence, advice=advice),
+        CheckItem("h200-01", "reachable", True, message("answers", host="h200-01"), hardware="h200"),
+        CheckItem("h200-01", "clock", True, message("clock_ahead", seconds=0.1), hardware="h200"),
+        CheckItem("h200-01", "disk", True, message("disk_free", size=812.4), hardware="h200"),
+        CheckItem("h200-01", "gpu_count", True, message("gpus_found", count=8, wanted=8), hardware="h200"),
+        CheckItem("h200-01", "gpu_idle", False, message("gpus_used", users=users), hardware="h200"),
+        CheckItem("h200-02", "reachable", False, silence, advice=advice, hardware="h200"),
     ]
     rows = check_rows(json.dumps([check_document(item) for item in answers]))
     pilot.app.push_screen(check_page(rows))

@@ -10,12 +10,12 @@ import pytest
 from driving import driving, press, screen_of, shown, until_gone, until_shown
 from textual import events
 
-from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line
+from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line, problem_of_value
 from dlperf.app.model.options import options_of
 from dlperf.app.model.planned import estimate, plan_lines
 from dlperf.app.presets import save_preset
 from dlperf.app.screens.choose import ChooseScreen
-from dlperf.app.screens.plan_actions import check_rows
+from dlperf.app.screens.plan_actions import check_rows, check_words
 from dlperf.catalog.files.load import Catalog, load_catalog
 from dlperf.cli.machines import check_document
 from dlperf.errors import DlperfError
@@ -105,17 +105,55 @@ def test_a_plan_says_what_it_leaves_out():
 
 
 def test_what_a_check_says_becomes_rows():
-    reached = CheckItem("a", "reachable", True, quoted("0.4 ms"))
+    reached = CheckItem("a", "reachable", True, quoted("0.4 ms"), hardware="h200")
     busy = CheckItem("b", "gpu_idle", False, quoted("5 processes\x1b[2J of others"))
     documents = [check_document(item) for item in (reached, busy)]
     rows = list(check_rows(json.dumps(documents)).values())
-    assert [row.cells[2] for row in rows] == ["ok", "NOT READY"]
-    assert rows[1].cells[3] == "5 processes of others"
+    assert [row.cells[3] for row in rows] == ["ok", "NOT READY"]
+    assert rows[1].cells[4] == "5 processes of others"
+    assert rows[0].cells[1] == "h200"
     assert check_rows("no json") == {}
 
 
-async def test_marking_greys_what_does_not_fit_and_changes_the_plan(workspace: Workspace):
+def test_a_check_starts_the_marked_frameworks_on_the_machines_of_the_plan():
+    marked = Choice({"hardware": ("local",), "frameworks": ("numpy",), "cases": ("lenet5",), "batch_sizes": ("64",)})
+    words = ["check", "--hardware", "local", "--framework", "numpy", "--case", "lenet5", "--json"]
+    assert check_words(expand(marked.selection(), CATALOG), marked) == words
+    machines = Choice({"hardware": ("local",)})
+    assert check_words(expand(machines.selection(), CATALOG), machines) == ["check", "--hardware", "local", "--json"]
+
+
+async def test_a_value_that_no_list_offers_is_typed(workspace: Workspace):
     async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await press(pilot, "space", "tab", "tab", "tab", "tab", "a", *"96", "enter")
+        await until_shown(pilot, "[x] 96", "--batch-size 96")
+        await press(pilot, "a", *"many", "enter")
+        await until_shown(pilot, "many: a batch size is a whole number from 1 on")
+        await press(pilot, "equals_sign", *"7", "enter")
+        await until_shown(pilot, "repeats 7", "--repeats 7")
+
+
+@pytest.mark.parametrize(
+    ("axis", "text", "problem"),
+    [
+        ("batch_sizes", "96", ""),
+        ("batch_sizes", "0", "0: a batch size is a whole number from 1 on"),
+        ("scales", "2n8g", ""),
+        ("scales", "two", "invalid scale 'two'"),
+        ("axes", "sequence_length=4096", ""),
+        ("axes", "4096", "4096: an axis and its value"),
+        ("cases", "a,b", "a,b: one value, without commas and blanks"),
+    ],
+)
+def test_a_typed_value_is_checked(axis: str, text: str, problem: str):
+    found = problem_of_value(axis, text)
+    assert found.startswith(problem)
+    assert bool(found) == bool(problem)
+
+
+async def test_marking_greys_what_does_not_fit_and_changes_the_plan(workspace: Workspace):
+    async with driving(workspace, size=(120, 80), start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local", "Mark something above")
         await pilot.press("space")
         await until_shown(pilot, "[x] local", " -  paddleclas", "[ ] numpy", "dlperf run --hardware local")

@@ -212,6 +212,13 @@ def test_a_search_in_an_unpacked_log_reads_what_is_unpacked(tmp_path: Path):
         "torch.OutOfMemoryError: CUDA out of memory.",
         "[rank0] ValueError: bad batch",
         "2026-05-04 ERROR lost the connection",
+        "Cuda failure 'an illegal memory access was encountered'",
+        "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=12.0",
+        "[PG 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7) ran for 600000 milliseconds",
+        "lm loss: nan | grad norm: 1.0",
+        "{'loss': nan, 'epoch': 0.1}",
+        "train_loss=NaN",
+        "fatal: not a git repository",
         "NCCL WARN NET/IB : Got completion with error 12",
         "Segmentation fault (core dumped)",
         "loss: nan",
@@ -231,6 +238,18 @@ def test_what_went_wrong_is_recognised_and_found(tmp_path: Path, line: str):
     assert [starts for starts, _ in matching_lines(LogFile(path), error_pattern())] == [[len("step 1\n")]]
 
 
-@pytest.mark.parametrize("line", ["0 errors so far", "loss 6.91", "error rate 0.01", "skilled", "NCCL INFO ok"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0 errors so far",
+        "loss 6.91",
+        "error rate 0.01",
+        "skilled",
+        "NCCL INFO ok",
+        "loss 0.1 nano",
+        "nonfatal",
+        "timeout=600",
+    ],
+)
 def test_harmless_lines_are_not_taken_for_errors(line: str):
     assert not error_pattern().search(line.encode())

@@ -12,8 +12,8 @@ from builder import (
 )
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 
+from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.model.trials import Group
-from dlperf.app.screens.confirm import ConfirmScreen
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.messages import message
 from dlperf.plan import TrialKey
@@ -47,7 +47,7 @@ async def test_cancelling_says_what_ends_and_asks(workspace: Workspace):
 
 
 async def test_a_key_typed_ahead_does_not_answer_the_question(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("dlperf.app.screens.confirm.PATIENCE_SECONDS", 3600.0)  # however slow this machine is
+    monkeypatch.setattr("dlperf.app.dialogs.confirm.PATIENCE_SECONDS", 3600.0)  # however slow this machine is
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:

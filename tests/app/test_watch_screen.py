@@ -324,12 +324,41 @@ async def test_events_are_listed_with_time_and_cause(workspace: Workspace):
         )
 
 
-async def test_the_cursor_follows_the_trial_that_runs_if_asked_to(workspace: Workspace):
+async def test_the_cursor_stays_where_it_was_moved_until_it_is_to_follow_what_runs_again(workspace: Workspace):
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120", "following what runs (F)")
+            await press(pilot, "up")
+            await until_gone(pilot, "following what runs (F)")
+            stays = screen_of(pilot, WatchScreen).trials.selected
+            builder.succeeded(RUNNING, 3011.0, 1302)
+            following = TrialKey(POINTS[2].id, 2)
+            builder.state(following, State.RUNNING, 1600)
+            await until_shown(pilot, "3,011 images/s")
+            assert screen_of(pilot, WatchScreen).trials.selected == stays
+            await press(pilot, "F")
+            await until(pilot, lambda: screen_of(pilot, WatchScreen).trials.selected == following)
+
+
+async def test_only_failed_trials_are_shown_and_all_are_folded_by_one_key_each(workspace: Workspace):
+    running_campaign(workspace)
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "71/120")
+        await press(pilot, "exclamation_mark")
+        await until_gone(pilot, "71/120")
+        await until_shown(pilot, "failed ones only (!)", "✗ failed")
+        await press(pilot, "exclamation_mark", "O")
+        await until_gone(pilot, "✗ failed")
+        await press(pilot, "O")
+        await until_shown(pilot, "✗ failed", "71/120")
+
+
+async def test_the_cursor_follows_the_trial_that_runs(workspace: Workspace):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
             await until_shown(pilot, "71/120")
-            await pilot.press("F")
             builder.succeeded(RUNNING, 3011.0, 1302)
             following = TrialKey(POINTS[2].id, 2)
             builder.state(following, State.RUNNING, 1600)
@@ -353,8 +382,10 @@ async def test_each_gpu_shows_what_it_did_over_time(workspace: Workspace):
     async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
         await until_shown(pilot, "▇▇▇  97 %")
         await press(pilot, "H")
-        await until_shown(pilot, "Machines over time", "▇▇▇ busy", "▇▇▇ power", "▇▇▇ MHz", "▇▇▇ memory")
+        await until_shown(pilot, "Machines over time", "busy", "power", "MHz", "memory", "▇▇▇▇▇▇▇▇▇▇")
         await until_shown(pilot, "h200-01", "1410", "595 W", "61 GiB")
+        await press(pilot, "end")
+        await until_shown(pilot, "0s───", "───2s")
 
 
 async def test_configurations_are_ranked_while_they_are_measured(workspace: Workspace):

@@ -1,4 +1,4 @@
-"""Every action of the screens, by screen: the source of key bars, help and palette."""
+"""Every action of the screens and their parts: the source of key bars, help, palette and bindings."""
 
 from __future__ import annotations
 
@@ -30,11 +30,21 @@ class Action:
 
     @property
     def shown_key(self) -> str:
-        key = self.key.split(",")[0]
-        return SHOWN_KEYS.get(key) or character_of(key) or key
+        return _shown(self.key.split(",")[0])
+
+    @property
+    def shown_keys(self) -> str:
+        return " ".join(map(_shown, self.key.split(",")))
 
 
-SHOWN_KEYS = {"escape": "esc", "space": "space", "tab": "tab"}
+def _shown(key: str) -> str:
+    return SHOWN_KEYS.get(key) or character_of(key) or key
+
+
+SHOWN_KEYS = {
+    **{"escape": "esc", "space": "space", "tab": "tab", "up": "↑", "down": "↓", "left": "←", "right": "→"},
+    **{"pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End"},
+}
 CHARACTERS = {"plus": "+", "minus": "-", "slash": "/", "at": "@", "backslash": "\\", "underscore": "_"}
 """Of keys whose names are not those of Unicode, so that Textual's ``key_to_character`` does not know them."""
 
@@ -90,6 +100,8 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         _unlisted("rename", "n", N_("Rename"), N_("Rename the selected campaign")),
         _unlisted("tag", "t", N_("Tag"), N_("Tag the selected campaign; / finds tags")),
         _unlisted("remove", "D", N_("Remove"), N_("Move the selected campaign to the trash, after asking")),
+        _unlisted("undo", "u", N_("Undo"), N_("Take back the last renaming, tagging, removing or restoring")),
+        _unlisted("trash", "U", N_("Trash"), N_("List the campaigns that were removed, and restore one")),
         *SORT_ACTIONS,
         _unlisted("escape", "escape", N_("Back"), N_("Clear the filter")),
     ),
@@ -100,10 +112,15 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         Action("presets", "p", N_("Presets"), N_("Mark what you saved, a whole report, or what the last campaign ran")),
         Action("repeat", "r", N_("Repeat"), N_("Mark what the last campaign ran")),
         _unlisted("save_preset", "P", N_("Save preset"), N_("Save the marks as a preset")),
+        _unlisted("mark", "space", N_("Mark"), N_("Mark the selected entry, or take its mark away")),
+        _unlisted("next_part", "tab,right", N_("Next list"), N_("Go to the next list, or to the plan"), 1),
+        _unlisted("next_part", "shift+tab,left", N_("List before"), N_("Go to the list before"), -1),
         _unlisted("name", "n", N_("Name"), N_("Name the campaign")),
         _unlisted("protocol", "o", N_("Protocol"), N_("Choose the protocol")),
         Action("find", "slash", N_("Filter"), N_("Show only entries that hold what is typed")),
         _unlisted("edit", "E", N_("Edit"), N_("Edit the files of the catalogue in $EDITOR")),
+        Action("add_value", "a", N_("Add value"), N_("Mark a value that the list does not offer: type it")),
+        _unlisted("set_repeats", "equals_sign", N_("Repeats"), N_("Type how often each configuration runs")),
         _unlisted("add_repeats", "minus", N_("Fewer repeats"), N_("Run each configuration once less"), -1),
         _unlisted("add_repeats", "plus", N_("More repeats"), N_("Run each configuration once more"), 1),
         Action("clear", "X", N_("Clear"), N_("Unmark everything")),
@@ -126,9 +143,9 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         _unlisted(
             "history", "H", N_("Machines"), N_("Show utilization, power, clock and memory of each GPU over time")
         ),
-        _unlisted(
-            "follow_running", "F", N_("Follow running"), N_("Keep the cursor on the running trial, or stop that")
-        ),
+        _unlisted("fold_all", "O", N_("Fold all"), N_("Fold every configuration, or unfold them")),
+        _unlisted("failed_only", "exclamation_mark", N_("Failed only"), N_("Show only trials that failed, or all")),
+        Action("follow_running", "F", N_("Follow running"), N_("Keep the cursor on the running trial, or stop that")),
         _unlisted("maximize_log", "m", N_("Zoom the log"), N_("Give the log the whole screen, or take it back")),
         _unlisted(
             "split_logs",
@@ -176,6 +193,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
             "repeat", "r", N_("Repeat"), N_("Choose what the marked figures ran, or the selected one, to run it again")
         ),
         _unlisted("mark", "space", N_("Mark"), N_("Mark the figure, to compare, repeat or copy several")),
+        _unlisted("swap", "b", N_("Swap baseline"), N_("Make the other campaign of a comparison the baseline")),
         Action("published", "p", N_("Published"), N_("Show or hide the figures of published reports")),
         _unlisted("reload", "ctrl+r", N_("Reload"), N_("Read the results again")),
         _unlisted("copy_row", "y", N_("Copy"), N_("Copy the selected row")),
@@ -189,6 +207,40 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         _unlisted("copy_table", "V", N_("Copy CSV"), N_("Copy the marked rows, or all shown, as CSV"), "csv"),
         _unlisted("escape", "escape", N_("Back"), N_("Leave the comparison, or clear filter and marks")),
     ),
+    "table": (
+        _unlisted("move", "up,k", N_("Up"), N_("Go to the row above"), -1),
+        _unlisted("move", "down,j", N_("Down"), N_("Go to the row below"), 1),
+        _unlisted("page", "pageup", N_("Page up"), N_("Go a page up"), -1),
+        _unlisted("page", "pagedown", N_("Page down"), N_("Go a page down"), 1),
+        _unlisted("first", "home,g", N_("First"), N_("Go to the first row")),
+        _unlisted("last", "end,G", N_("Last"), N_("Go to the last row")),
+        _unlisted("choose", "enter", N_("Choose"), N_("Open or mark what is selected")),
+    ),
+    "log": (
+        _unlisted("scroll_rows", "up,k", N_("Up"), N_("Go a line up"), -1),
+        _unlisted("scroll_rows", "down,j", N_("Down"), N_("Go a line down"), 1),
+        _unlisted("scroll_pages", "pageup,ctrl+u,b", N_("Page up"), N_("Go a page up"), -1),
+        _unlisted("scroll_pages", "pagedown,ctrl+d", N_("Page down"), N_("Go a page down"), 1),
+        _unlisted("start", "home,g", N_("Start"), N_("Go to the start of the log")),
+        _unlisted("end", "end,G", N_("End"), N_("Go to the end of the log, and follow it")),
+        _unlisted("sideways", "left", N_("Left"), N_("Move to the left in a long line"), -16),
+        _unlisted("sideways", "right", N_("Right"), N_("Move to the right in a long line"), 16),
+    ),
+    "prompt": (_unlisted("give_up", "escape", N_("Back"), N_("Give up typing: the text from before stays")),),
+    "text_page": (
+        _unlisted("dismiss", "escape,q,enter,question_mark", N_("Close"), N_("Close the page")),
+        _unlisted("copy", "y", N_("Copy"), N_("Copy the text of the page")),
+    ),
+    "list_page": (
+        _unlisted("dismiss", "escape,q", N_("Close"), N_("Close the list")),
+        _unlisted("delete", "D", N_("Delete"), N_("Delete the selected entry, where that is offered")),
+    ),
+    "question": (
+        _unlisted("yes", "y", N_("Yes"), N_("Answer with yes")),
+        _unlisted("no", "n,escape", N_("No"), N_("Answer with no")),
+        _unlisted("app.focus_next", "left,right", N_("Other answer"), N_("Go to the other answer")),
+    ),
+    "jump": (_unlisted("dismiss", "escape,ctrl+o", N_("Back"), N_("Jump nowhere")),),
     "publish": (
         Action("build", "b", N_("Build"), N_("Build the web site from the results")),
         Action("serve", "s", N_("Serve"), N_("Serve the site on this machine, or stop serving")),
@@ -196,7 +248,16 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         _unlisted("copy_path", "y", N_("Copy path"), N_("Copy the path of the site's first page")),
     ),
 }
-"""A letter means one thing on a screen, wherever the focus is."""
+"""By screen, or by part of a screen. A letter means one thing on a screen, wherever the focus is."""
+PARTS = {
+    "table": N_("In tables"),
+    "log": N_("In logs"),
+    "prompt": N_("While typing"),
+    "text_page": N_("In a page"),
+    "list_page": N_("In a list to choose from"),
+    "question": N_("In a question"),
+}
+"""Parts that the help names, by their key in ``ACTIONS``."""
 
 
 def actions_of(place: str) -> tuple[Action, ...]:

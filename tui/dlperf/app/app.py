@@ -7,7 +7,7 @@ import os
 import signal
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -16,19 +16,23 @@ from typing import Any, ClassVar, cast
 
 from rich.text import Text
 from textual import events, work
+from textual._context import active_message_pump
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.css.query import NoMatches
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.widgets import Input
+from textual.worker import WorkerFailed
 
 from dlperf.app.actions import EVERYWHERE, Action, actions_of, bindings_of, character_of
 from dlperf.app.campaigns import CampaignBook
-from dlperf.app.model.campaigns_table import counts_text
+from dlperf.app.guarded import UNREADABLE, ClosesOnce, Guarded
+from dlperf.app.model.campaigns_table import counts_text, how_ended
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.settings import Settings
 from dlperf.app.terminal import AsciiFilter, TerminalDriver, notification
@@ -42,6 +46,8 @@ CRASHED = 70
 """Exit code after an internal error (EX_SOFTWARE of sysexits.h)."""
 HUNG_UP = 128 + signal.SIGHUP
 """Exit code after a closed terminal, as a shell reports it."""
+NOTICE_SECONDS, LEAST_NOTICE_SECONDS = 8.0, 2.0
+"""In which a notice is shown, and after which any key takes it away."""
 ACTIVE_SECONDS, IDLE_INTERVAL = 1.0, 0.5
 """Seconds of full frame rate after a key; then, unless the screen updates often, seconds between frames."""
 HANDLED_SECONDS = 1.0
@@ -97,7 +103,26 @@ def _title(action: Action) -> str:
     return f"{_(action.text)}  ({action.shown_key})"
 
 
-class DlperfApp(App[str]):
+def _is_closing(part: MessagePump) -> bool:
+    """Return whether a part of the program loses its own parts, one by one."""
+    return isinstance(part, DOMNode) and (part._pruning or (part._is_mounted and not part.is_attached))
+
+
+class Palette(ClosesOnce, CommandPalette):
+    """Textual's list of commands."""
+
+    def _on_mount(self, event: events.Mount) -> None:
+        """Do nothing where it was closed before it was mounted: Textual would look for the screen behind it."""
+        if self.app.screen != self:
+            event.prevent_default()
+
+    def _action_command_list(self, action: str) -> None:
+        """Pass over keys for a list whose lines are not laid out yet, of which Textual 8.2 misses the place."""
+        with suppress(KeyError):
+            super()._action_command_list(action)
+
+
+class DlperfApp(Guarded, App[str]):
     """A view of a workspace. Ends with ``again`` to be started anew in another language."""
 
     CSS_PATH = "app.tcss"
@@ -176,9 +201,30 @@ class DlperfApp(App[str]):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
+            if self._exit or not self.screen_stack:  # of the read that also brought the key that ends the program
+                return
             self._idle_at = time.monotonic() + ACTIVE_SECONDS
             self._frames.resume()
+            self._take_notices_away()
         await super().on_event(event)
+
+    async def run_action(
+        self,
+        action: str | tuple[str, str, tuple[Any, ...]],
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Say of an action that is not possible why it is not."""
+        if await super().run_action(action, default_namespace, namespaces):
+            return True
+        target, name, parameters = self._parse_action(action, default_namespace or self, namespaces)
+        return isinstance(target, PlaceScreen) and target.refuse(name, parameters)
+
+    def _take_notices_away(self) -> None:
+        """Show what lies behind the notices that could be read."""
+        newest = max((item.raised_at for item in self._notifications), default=None)
+        if newest is not None and time.time() > newest + LEAST_NOTICE_SECONDS:
+            self.clear_notifications()
 
     async def _check_bindings(self, key: str, priority: bool = False) -> bool:
         """Handle a key completely before the next.
@@ -215,9 +261,10 @@ class DlperfApp(App[str]):
     def _notify_ended(self, summary: CampaignSummary) -> None:
         counts = counts_text(summary.succeeded, summary.bad, summary.cancelled)
         best = _("best {value}", value=number(*summary.best)) if summary.best else ""
-        title = _("{name} has finished", name=printable(summary.name))
+        words, severity = how_ended(summary)
+        title = _(words, name=printable(summary.name))
         result = " · ".join(filter(None, (counts, best)))
-        self.notify(result, title=title, markup=False, timeout=30)
+        self.notify(result, title=title, severity=severity, markup=False, timeout=NOTICE_SECONDS)
         self.bell()
         if self._driver is not None and not self.settings.plain:  # private: in public a driver only rings and copies
             self._driver.write(notification(title, result, os.environ.get("TERM", "")))
@@ -236,7 +283,7 @@ class DlperfApp(App[str]):
             self.pop_screen()
 
     def action_jump(self) -> None:
-        from dlperf.app.screens.jump import JumpScreen
+        from dlperf.app.dialogs.jump import JumpScreen
 
         if isinstance(screen := self.screen, PlaceScreen) and screen.is_mounted:
             self.push_screen(JumpScreen(screen.places()), lambda jump: jump() if jump else None)
@@ -252,9 +299,11 @@ class DlperfApp(App[str]):
     def action_switch_theme(self) -> None:
         self.settings.dark = not self.settings.dark
         self.theme = DARK if self.settings.dark else LIGHT
+        self.settings.remember()
 
     def action_switch_language(self) -> None:
         self.settings.language = CODES[(CODES.index(self.settings.language) + 1) % len(CODES)]
+        self.settings.remember()
         self.settings.start_screen = self.current_mode
         screen = cast(PlaceScreen, self.screen_stack[0])
         self.settings.memories[screen.place] = screen.remember()
@@ -262,10 +311,10 @@ class DlperfApp(App[str]):
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, CommandPalette):
-            self.push_screen(CommandPalette(placeholder=_("Type a command …"), id="--command-palette"))
+            self.push_screen(Palette(placeholder=_("Type a command …")))
 
     def action_help(self) -> None:
-        from dlperf.app.screens.pages import help_page
+        from dlperf.app.dialogs.pages import help_page
 
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.push_screen(help_page(self.screen.place, self.screen.help_text()))
@@ -285,10 +334,21 @@ class DlperfApp(App[str]):
             loop.add_signal_handler(code, partial(self.exit, "left", 128 + code))
 
     def _handle_exception(self, error: Exception) -> None:
-        """Pass over what a screen misses that was being made as the program ended: Textual then mounts nothing more."""
-        if isinstance(error, NoMatches) and (self._exit or not self._running):
+        """Pass over what a screen misses that is closing, or was being made as the program ended."""
+        if isinstance(error, NoMatches) and (self._exit or not self._running or _is_closing(active_message_pump.get())):
             return
-        super()._handle_exception(error)
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        if isinstance(cause, UNREADABLE):  # of a worker or a timer, which goes on
+            self.report(cause)
+        else:
+            super()._handle_exception(error)
+
+    def report(self, error: Exception) -> None:
+        """Let the screen that is shown say why a file cannot be read."""
+        for screen in reversed(self.screen_stack if self.is_running else []):
+            if isinstance(screen, PlaceScreen):
+                screen.report(error)
+                return
 
     def _fatal_error(self) -> None:  # there is no public hook for mistakes
         """Report the first of several mistakes, from which others may follow, and end."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, cast
 
-from dlperf.app.settings import LOCAL_FRAMES, REMOTE_FRAMES, Settings
+from dlperf.app.settings import LOCAL_FRAMES, REMEMBERED, REMOTE_FRAMES, Settings, recall
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.messages import LANGUAGES, Code, _, preferred_language, use_language
 from dlperf.runs.paths import Workspace
@@ -37,8 +37,8 @@ def parser() -> Parser:
     )
     made.add_argument("--version", action="version", version=f"dlperf {version()}")
     made.add_argument("workspace", nargs="?", type=Path, default=Path(), help="a folder of the workspace")
-    made.add_argument("--language", metavar="|".join(LANGUAGES), help="the locale's, if absent")
-    made.add_argument("--light", action="store_true", help="dark on light")
+    made.add_argument("--language", metavar="|".join(LANGUAGES), help="as left or the locale's, if absent")
+    made.add_argument("--light", action=argparse.BooleanOptionalAction, help="dark on light; as left, if absent")
     made.add_argument("--ascii", action="store_true", help="draw with ASCII only")
     frames = REMOTE_FRAMES if "SSH_CONNECTION" in os.environ else LOCAL_FRAMES
     made.add_argument("--frames", metavar="N", type=int, default=frames, help=f"frames per second, 1 to {MAX_FRAMES}")
@@ -59,11 +59,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def settings_of(options: argparse.Namespace) -> Settings:
     if not 1 <= options.frames <= MAX_FRAMES:
         raise RequestError(f"--frames {options.frames}: choose 1 to {MAX_FRAMES}")
-    utf8 = _has_utf8()
+    utf8, file = _has_utf8(), Path.home() / REMEMBERED
+    known = recall(file)
+    remembered = known["language"] if known.get("language") in LANGUAGES else None
     return Settings(
-        language=_language(options.language) if utf8 or options.language else "en",
+        language=_language(options.language or remembered) if utf8 or options.language else "en",
         workspace=find_workspace(options.workspace),
-        dark=not options.light,
+        dark=known.get("dark") is not False if options.light is None else not options.light,
+        remembered=file,
         plain=options.ascii or not utf8,
         frames_per_second=options.frames,
     )
@@ -94,8 +97,10 @@ def show(settings: Settings) -> int:
 
     for name in ("COLUMNS", "LINES"):  # where a shell has exported them, they hide every resize of the terminal
         os.environ.pop(name, None)
+    without_colour = os.environ.get("NO_COLOR")
     while (app := DlperfApp(settings)).run() == "again":
-        pass
+        if without_colour is not None:  # which Textual takes out
+            os.environ["NO_COLOR"] = without_colour
     if app.return_code:
         return app.return_code
     use_language(settings.language)

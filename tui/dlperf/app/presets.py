@@ -36,7 +36,15 @@ def save_preset(workspace: Workspace, name: str, options: str) -> None:
     Raises:
         DlperfError: the file is damaged, or cannot be written.
     """
+    _write(workspace, {preset.name: preset.options for preset in saved_presets(workspace)} | {name: options})
+
+
+def delete_preset(workspace: Workspace, name: str) -> None:
+    """Forget a preset; see ``save_preset`` for errors."""
+    _write(workspace, {item.name: item.options for item in saved_presets(workspace) if item.name != name})
+
+
+def _write(workspace: Workspace, presets: dict[str, str]) -> None:
     from dlperf.runs.store import write_atomic
 
-    presets = {preset.name: preset.options for preset in saved_presets(workspace)} | {name: options}
     write_atomic(workspace.presets, json.dumps(presets, ensure_ascii=False, indent=2).encode() + b"\n")

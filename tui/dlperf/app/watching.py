@@ -9,13 +9,16 @@ from pathlib import Path
 from dlperf.app.campaigns import modified
 from dlperf.app.model.table import Row
 from dlperf.app.model.trials import Silences, configuration_text, group_row, nodes_of, trial_row
+from dlperf.errors import DlperfError
 from dlperf.measured.model import TrialResult
+from dlperf.messages import _
 from dlperf.plan import Node, PlannedConfiguration, TrialKey
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, NodePaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialProgress, TrialStatus
 from dlperf.runs.store import read_record_if_whole
+from dlperf.view.campaigns import stop_reason
 from dlperf.view.text import printable
 
 UNANSWERED_SECONDS = 10.0
@@ -35,6 +38,13 @@ class Stream:
         return self.node if self.path.name.startswith("out.log") else f"{self.node} {self.path.name}"
 
 
+class CampaignGoneError(DlperfError):
+    """A campaign that a screen shows is not there any more."""
+
+    def __init__(self, paths: CampaignPaths) -> None:
+        super().__init__(_("{name} is no longer in this workspace: it was renamed or removed.", name=paths.name))
+
+
 class WatchedCampaign:
     """The records of a campaign. The constructor reads the whole plan: call it in a thread.
 
@@ -44,8 +54,10 @@ class WatchedCampaign:
 
     def __init__(self, paths: CampaignPaths) -> None:
         self.paths = paths
+        self._plan = _identity(paths.plan)
         self._reader = CampaignReader(paths)
-        self._configurations: dict[str, PlannedConfiguration] = {}
+        self.record: CampaignRecord = self._reader.record
+        self._configurations = {item.configuration.id: item for item in self.record.configurations}
         self._results: dict[TrialKey, TrialResult | None] = {}
         self._unread: dict[TrialKey, float] = {}
         """When results were written that could not be read."""
@@ -54,30 +66,25 @@ class WatchedCampaign:
         self._progress_stamp = 0
         self.progress: Progress | None = None
         self.engine_pid: int | None = None
+        self.stop_reason = ""
         self.status: CampaignStatus = self._reader.refresh()
-        self._index_plan()
         self.refresh()
 
-    @property
-    def record(self) -> CampaignRecord:
-        return self._reader.record
-
-    def _index_plan(self) -> None:
-        self._configurations = {item.configuration.id: item for item in self.record.configurations}
-
     def refresh(self) -> bool:
-        """Read what was added; return whether anything was."""
-        before, record = self.status, self.record
-        self.status = self._reader.refresh()
-        if self.record is not record:
-            self._index_plan()
-            self._results.clear()
-            self._unread.clear()
+        """Read what was added; return whether anything was.
+
+        Raises:
+            CampaignGoneError: it was renamed or removed, also where another of its name is there now.
+        """
+        if _identity(self.paths.plan) != self._plan:
+            raise CampaignGoneError(self.paths)
+        before, self.status = self.status, self._reader.refresh()
         return self._read_progress() or self.status is not before
 
     def refresh_engine(self) -> bool:
         """Look for the engine, and for silent nodes when they are asked for next; return whether the engine changed."""
         before, self.engine_pid = self.engine_pid, engine_pid(self.paths)
+        self.stop_reason = "" if self.engine_pid is not None or self.status.finished else stop_reason(self.paths)
         self._silences.clear()
         return before != self.engine_pid
 
@@ -92,6 +99,10 @@ class WatchedCampaign:
         progress = read_record_if_whole(self.paths.progress, Progress)
         self.progress = progress or self.progress
         return progress is not None
+
+    @property
+    def damaged_lines(self) -> int:
+        return self._reader.damaged_lines
 
     def planned(self, configuration: str) -> PlannedConfiguration | None:
         return self._configurations.get(configuration)
@@ -175,6 +186,15 @@ class WatchedCampaign:
             for key in keys
             for stream in self.streams(key)
         }
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what another file of the same name does not have; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def _login(node: Node) -> tuple[str, ...]:

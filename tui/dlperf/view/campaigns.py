@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from os import SEEK_END
 from statistics import median
 
 from dlperf.catalog.units import is_rate
@@ -29,6 +30,9 @@ from dlperf.runs.records import (
 from dlperf.runs.store import read_record_if_whole
 from dlperf.view.text import local_time, printable
 
+LOG_TAIL_BYTES = 8192
+ENGINE_STARTS, ENGINE_STOPS = "campaign ", ("dlperf: ", "stopped by ")
+"""How lines of ``engine.log`` begin: when an engine starts, and when it stops for a reason that it knows."""
 BAD = (State.FAILED, State.TIMED_OUT, State.LOST)
 
 
@@ -70,6 +74,10 @@ class CampaignSummary:
     trial_seconds: dict[str, float] = field(default_factory=dict)
     """Configuration id → median seconds of its successful trials."""
     tags: tuple[str, ...] = ()
+    stop_reason: str = ""
+    """What the engine printed last, where it has stopped before the end and said why."""
+    damaged_lines: int = 0
+    """Of the journal, which cannot be read."""
     problem: str = ""
     """Why the campaign cannot be read."""
 
@@ -161,9 +169,26 @@ def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
         reader = CampaignReader(paths)
         status = _with_figures(paths, reader.refresh())
         summary = summary_of(reader.record, status, read_progress(paths), pid)
-        return replace(summary, tags=tags_of(paths))
+        stopped = stop_reason(paths) if summary.standing is Standing.INTERRUPTED else ""
+        return replace(summary, tags=tags_of(paths), stop_reason=stopped, damaged_lines=reader.damaged_lines)
     except DlperfError as error:
         return CampaignSummary(paths.name, Standing.UNREADABLE, problem=str(error))
+
+
+def stop_reason(paths: CampaignPaths) -> str:
+    """Return why the newest engine has stopped by its own account; empty where it was ended without a word."""
+    try:
+        with paths.engine_log.open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, SEEK_END) - LOG_TAIL_BYTES))
+            lines = stream.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    for line in reversed(lines):
+        if line.startswith(ENGINE_STARTS):
+            break
+        if line.startswith(ENGINE_STOPS):
+            return printable(line.removeprefix(ENGINE_STOPS[0]))
+    return ""
 
 
 def _with_figures(paths: CampaignPaths, status: CampaignStatus) -> CampaignStatus:

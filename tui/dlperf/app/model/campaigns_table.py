@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from dlperf.app.model.table import Column, Row, TableView, Tone, bar, packed
 from dlperf.catalog.axes import parse_scale
-from dlperf.messages import _
+from dlperf.messages import N_, _
 from dlperf.view.campaigns import CampaignSummary, Standing, sort_campaigns
 from dlperf.view.text import local_time, number, printable, short_duration
 
@@ -22,6 +23,17 @@ LOOKS: dict[Standing, tuple[str, Tone]] = {
 """Glyph and tone."""
 WITH_FAILURES: tuple[str, Tone] = "■", "warn"
 """Of a finished campaign some of whose trials failed or were cancelled."""
+
+
+def how_ended(summary: CampaignSummary) -> tuple[str, Literal["information", "warning", "error"]]:
+    """Return what is said of a campaign that has ended, to be translated, and how grave that is."""
+    if summary.succeeded == summary.total:
+        return N_("{name} has finished"), "information"
+    if summary.succeeded:
+        return N_("{name} has finished, not all trials succeeded"), "warning"
+    if summary.bad:
+        return N_("{name} has failed: no trial succeeded"), "error"
+    return N_("{name} was cancelled"), "warning"
 
 
 @dataclass(frozen=True)
@@ -46,11 +58,11 @@ class CampaignsView(TableView[CampaignSummary]):
         return (
             Column(_("campaign"), 32, importance=9),
             Column(_("state"), 16, importance=9),
-            Column(_("trials"), 17, importance=8),
-            Column(_("best result"), 17, right=True, importance=7),
-            Column(_("scaling"), 11, right=True, importance=3),
+            Column(_("trials"), 17, importance=8, largest_first=True),
+            Column(_("best result"), 17, right=True, importance=7, largest_first=True),
+            Column(_("scaling"), 11, right=True, importance=3, largest_first=True),
             Column(_("time"), 10, right=True, importance=6),
-            Column(_("started"), 11, importance=6),
+            Column(_("started"), 11, importance=6, largest_first=True),
             Column(_("hardware"), 12, importance=5),
             Column(_("what"), 20, importance=1, flexible=True),
         )
@@ -114,6 +126,18 @@ def _scale_text(text: str) -> str:
         return printable(text)
 
 
+def why_stopped(standing: Standing, reason: str, damaged_lines: int) -> list[str]:
+    """Return why a campaign does not go on, and what its journal lacks."""
+    lines = []
+    if standing is Standing.INTERRUPTED and reason:
+        lines.append(_("The engine has stopped: {reason}. R starts it again.", reason=reason.rstrip(".")))
+    elif standing is Standing.INTERRUPTED:
+        lines.append(_("The engine has stopped before the end. R starts it again: what still runs is taken over."))
+    if damaged_lines:
+        lines.append(_("Damaged lines of journal.jsonl: {count}; trials may be missing here.", count=damaged_lines))
+    return lines
+
+
 def about_campaign(summary: CampaignSummary, width: int) -> str:
     if summary.problem:
         return printable(summary.problem)
@@ -122,6 +146,5 @@ def about_campaign(summary: CampaignSummary, width: int) -> str:
         _("{node} unreachable since {time}; what runs there goes on", node=printable(node), time=local_time(since))
         for node, since in summary.unreachable.items()
     ]
-    if summary.standing is Standing.INTERRUPTED:
-        lines.append(_("The engine has stopped before the end. R starts it again: what still runs is taken over."))
+    lines += why_stopped(summary.standing, summary.stop_reason, summary.damaged_lines)
     return "\n".join(line for line in lines if line)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from dlperf.messages import N_
+from dlperf.catalog.axes import parse_scale
+from dlperf.messages import N_, _
 from dlperf.plan import Configuration, Selection
 from dlperf.plan.axes import set_options
+from dlperf.runs.store import MOST
 
 OPTIONS = {
     "hardware": "--hardware",
@@ -51,6 +54,21 @@ class Choice:
         marks = {axis: self.values(axis) for axis in AXES if axis != "batch_sizes"}
         sizes = tuple(map(int, self.values("batch_sizes")))
         return Selection(**marks, batch_sizes=sizes, repeats=self.repeats, protocol=self.protocol, profile=False)
+
+
+def problem_of_value(axis: str, text: str) -> str:
+    """Return why a typed text is no value of an axis; empty where it is one."""
+    match axis:
+        case "batch_sizes" if not (text.isdecimal() and 0 < int(text) <= MOST):
+            return _("{text}: a batch size is a whole number from 1 on", text=text)
+        case "scales":
+            try:
+                parse_scale(text)
+            except ValueError as error:
+                return str(error)
+        case "axes" if not re.fullmatch(r"[A-Za-z_][\w.-]*=[^=,\s]+", text):
+            return _("{text}: an axis and its value, such as sequence_length=4096", text=text)
+    return _("{text}: one value, without commas and blanks", text=text) if re.search(r"[,\s]", text) else ""
 
 
 def choice_of(selection: Selection) -> Choice:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dlperf.app.model.results_table import about_result, axes_of, figure_text
-from dlperf.app.model.table import Column, Row, TableView, Tone, axis_columns
+from dlperf.app.model.table import Column, Row, TableView, Tone, axis_columns, markdown
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _, render
 from dlperf.table import columns as flat
@@ -97,8 +97,8 @@ class ComparisonView(TableView[Point]):
     def columns(self) -> tuple[Column, ...]:
         return (
             *axis_columns(9, 11, 10),
-            Column(_("figure"), 10, right=True, importance=9),
-            Column(_("baseline"), 9, right=True, importance=9),
+            Column(_("figure"), 10, right=True, importance=9, largest_first=True),
+            Column(_("baseline"), 9, right=True, importance=9, largest_first=True),
             Column(_("change"), 9, right=True, importance=9),
             Column(_("spread"), 7, right=True, importance=6),
             Column("n", 2, right=True, importance=4),
@@ -121,11 +121,18 @@ class ComparisonView(TableView[Point]):
         tone = TONES.get(item.verdict, "")
         return Row(cells, tones=(*plain, tone))
 
+    def as_markdown(self) -> str:
+        """Return the table below the names of both campaigns, with a column for the unit."""
+        columns = [*self.columns(), Column(_("unit"), 9)]
+        rows = [(*self.cells(item).cells, printable(item.result.unit)) for item in self.chosen()]
+        return f"{self.title()}\n\n{markdown(columns, rows)}"
+
     def as_csv(self) -> str:
         shown = self.chosen()
         rows = [item.result for item in shown]
         columns = {name: [getattr(row, name) for row in rows] for name in COPIED}
         columns |= flat.axis_columns([row.axes for row in rows])
+        columns |= {f"{side}_campaign": [getattr(self, side)] * len(shown) for side in ("after", "before")}
         columns |= {side: [_value_of(getattr(item, side)) for item in shown] for side in ("after", "before")}
         return flat.csv_text(columns | {name: [getattr(item, name) for item in shown] for name in ("ratio", "verdict")})
 

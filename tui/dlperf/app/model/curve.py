@@ -15,6 +15,8 @@ from dlperf.view.text import number
 LABEL_WIDTH = 9
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille pattern by row and column of the dot (Unicode chart U+2800)."""
+LEAST_ROWS = 3
+"""Of the drawing itself: the legend gives way to them."""
 LEAST_SPAN = 0.1
 """Least height of the drawing as a share of the value; less would exaggerate noise."""
 
@@ -91,7 +93,7 @@ def draw(
     low, high = _range([*points, *behind], warm_up, window)
     parts = _legend(series, low, warm_up, window) + _cut_off_legend(points, low, high)
     parts += [_("in grey: other trials, {count}", count=len(others))] if others else []
-    legend = packed(parts, width - LABEL_WIDTH, " · ")
+    legend = packed(parts, width - LABEL_WIDTH, " · ")[: height - 2 - LEAST_ROWS]
     frame = Frame(width - LABEL_WIDTH, height - 2 - len(legend), first, last, low, high)
     cells = _plot(points, frame)
     _draw_result(series, frame, cells)

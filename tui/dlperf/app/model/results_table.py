@@ -76,12 +76,12 @@ class ResultsView(TableView[ConfigurationResult]):
     def columns(self) -> tuple[Column, ...]:
         return (
             *axis_columns(9, 16, 10, batch_importance=7, hardware_importance=8),
-            Column(_("figure"), 14, right=True, importance=9),
-            Column(_("of best"), BAR_WIDTH, importance=5, drawn=True),
+            Column(_("figure"), 14, right=True, importance=9, largest_first=True),
+            Column(_("of best"), BAR_WIDTH, importance=5, drawn=True, largest_first=True),
             Column(_("spread"), 7, right=True, importance=6),
-            Column("n", 2, right=True, importance=6),
-            Column(_("speed-up"), 8, right=True, importance=3),
-            Column("MFU", 6, right=True, importance=2),
+            Column("n", 2, right=True, importance=6, largest_first=True),
+            Column(_("speed-up"), 8, right=True, importance=3, largest_first=True),
+            Column("MFU", 6, right=True, importance=2, largest_first=True),
             Column(_("campaign"), 14, importance=5, flexible=True),
             Column(_("note"), 13, importance=4),
         )
@@ -90,7 +90,7 @@ class ResultsView(TableView[ConfigurationResult]):
         case, *axes = map(printable, axes_of(item))
         share = self._share(item)
         cells = (
-            f"● {case}" if name_of(item) in self.marked else case,
+            case,
             *axes,
             _figure_cell(item, SHORT_UNITS if self.short_units else {}),
             NOTHING if share is None else BEST if share == 1.0 else bar(share, BAR_WIDTH),
@@ -103,7 +103,8 @@ class ResultsView(TableView[ConfigurationResult]):
         )
         tone: Tone = "dim" if item.status.code == "published" else "" if item.value is not None else "bad"
         framework = "" if tone == "dim" else FRAMEWORK + item.framework
-        return Row(cells, tone, ("", framework, *[""] * 5, "good" if share == 1.0 else framework))
+        tones = ("", framework, *[""] * 5, "good" if share == 1.0 else framework)
+        return Row(cells, tone, tones, marked=name_of(item) in self.marked)
 
     def result(self, item: ConfigurationResult) -> ConfigurationResult:
         return item
@@ -112,7 +113,8 @@ class ResultsView(TableView[ConfigurationResult]):
         return about_result(item)
 
     def title(self) -> str:
-        return _("Results: {shown} of {total}", shown=len(self.shown()), total=len(self.rows))
+        title = _("Results: {shown} of {total}", shown=len(self.shown()), total=len(self.rows))
+        return title if self.published else f"{title} · " + _("published ones are hidden: p")
 
     def summary(self) -> str:
         return ""
@@ -229,6 +231,8 @@ def about_result(row: ConfigurationResult) -> list[str]:
         lines.append(_("trials") + ": " + "  ".join(values))
     if row.source:
         lines.append(_("source") + ": " + printable(row.source))
+    if row.value is not None and row.caveats:
+        lines.append(_("† The figure has caveats:"))
     lines += [finding_text(item) for item in row.findings]
     return lines
 

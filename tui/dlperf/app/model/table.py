@@ -13,6 +13,7 @@ from dlperf.messages import _
 
 Tone = Literal["", "group", "good", "busy", "warn", "bad", "dim"]
 GAP = 2
+MARK = "● "
 FRAMEWORK = "of "
 NOTHING = "-"
 """Cell of a missing value: a column of these is not shown."""
@@ -31,6 +32,8 @@ class Column:
     """In a narrow table the least important column is dropped first."""
     drawn: bool = False
     """Bars, which are not copied as text."""
+    largest_first: bool = False
+    """Sorting by it begins with the largest."""
     flexible: bool = False
     """As the last one, takes all the width that is left."""
 
@@ -43,6 +46,8 @@ class Row:
     tone: Tone = ""
     tones: tuple[str, ...] = ()
     """Tones of cells that differ from the row's: a ``Tone``, or ``of`` and the id of a framework, for its colour."""
+    marked: bool = False
+    """Drawn with a mark before its first cell."""
     merged: int | None = None
     """Index from which the last cell takes the whole width."""
 
@@ -135,6 +140,15 @@ def has_words(text: str, words: str) -> bool:
     return all(word == "!" or (word[0] == "!") != (word.lstrip("!") in text) for word in words.lower().split())
 
 
+def markdown(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table, without the columns that are drawn."""
+    titles = [column.title for column in columns]
+    kept = [[cell for cell, column in zip(row, columns, strict=True) if not column.drawn] for row in (titles, *rows)]
+    rules = ["---:" if column.right else "---" for column in columns if not column.drawn]
+    lines = [[cell.replace("|", "\\|") for cell in row] for row in (kept[0], rules, *kept[1:])]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 Item = TypeVar("Item")
 
 
@@ -194,15 +208,10 @@ class TableView(Generic[Item]):
 
     def as_markdown(self) -> str:
         """Return the chosen rows as they are shown, without what is drawn."""
-        columns = self.columns()
-        cells = [[column.title for column in columns], *(self.cells(item).cells for item in self.chosen())]
-        rows = [[cell for cell, column in zip(row, columns, strict=True) if not column.drawn] for row in cells]
-        rules = ["---:" if column.right else "---" for column in columns if not column.drawn]
-        lines = [[cell.replace("|", "\\|") for cell in row] for row in (rows[0], rules, *rows[1:])]
-        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        return markdown(self.columns(), [self.cells(item).cells for item in self.chosen()])
 
     def sorted_by(self, column: int) -> Self:
         """Sort by a column; reverse the order if it is sorted by it already."""
         if column == self.column:
             return replace(self, descending=not self.descending)
-        return replace(self, column=column, descending=False)
+        return replace(self, column=column, descending=self.columns()[column].largest_first)

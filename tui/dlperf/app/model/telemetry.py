@@ -8,7 +8,9 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
-from dlperf.app.model.table import Column, Row
+from rich.cells import cell_len
+
+from dlperf.app.model.table import GAP, Column, Row
 from dlperf.app.model.trials import sparkline
 from dlperf.evidence.telemetry import TelemetryRow, parse_telemetry, read_telemetry
 from dlperf.messages import _, pgettext
@@ -36,6 +38,8 @@ class Device:
     foreign_processes: int = 0
     history: Mapping[str, Sequence[float]]
     """Samples by column of telemetry, utilization first; the newest last."""
+    seconds: float = 0.0
+    """From the first to the last of these samples."""
 
 
 SLOWED = 0x08 | 0x40 | 0x80 | 0x20
@@ -87,6 +91,7 @@ def _device(node: str, name: str, rows: Sequence[TelemetryRow], known: Sequence[
         merged("sm_clock_mhz", fmean),
         throttled=any((reading.throttle_reasons or 0) & SLOWED for reading in readings),
         foreign_processes=max((reading.foreign_processes or 0 for reading in readings), default=0),
+        seconds=known[-1].time - known[0].time if known else 0.0,
         history={
             column: [row.metrics[column] for row in known if column in row.metrics]
             for column in (busy, "power_watts", "sm_clock_mhz", "memory_used_mib")
@@ -151,6 +156,45 @@ def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room
                 if spark := _over_time(values, HISTORY_WIDTH):
                     rows[node, device.name, title] = Row(("", f"{spark} {title}"), "dim", merged=1)
     return rows
+
+
+def history_columns() -> tuple[Column, ...]:
+    return (
+        Column(_("GPU"), 4, importance=9),
+        Column("", 6, importance=9),
+        Column(_("lowest"), 9, right=True, importance=8),
+        Column(_("highest"), 9, right=True, importance=8),
+        Column(_("over the trial"), 20, importance=9, flexible=True),
+    )
+
+
+def history_rows(devices: Sequence[Device], width: int) -> dict[Hashable, Row]:
+    """Return for each device what was measured over time, drawn from 0 to the highest in a page of so many cells."""
+    titles = (_("busy"), _("power"), "MHz", pgettext("narrow column", "memory"))
+    units = (("%", 1.0), ("W", 1.0), ("", 1.0), ("GiB", 1 / 1024))
+    taken = sum(column.width + GAP for column in history_columns()[:-1])
+    cells = max(10, width - taken)
+    rows: dict[Hashable, Row] = {}
+    for node, known in _by_node(devices).items():
+        rows[node] = node_row(node, None)
+        for device in known:
+            for title, (unit, scale), values in zip(titles, units, device.history.values(), strict=True):
+                if values:
+                    low, high = (_with_unit(end * scale, unit) for end in (min(values), max(values)))
+                    name = device.name if title == titles[0] else ""
+                    drawn = [values[index * len(values) // cells] for index in range(cells)]
+                    line = sparkline(drawn, cells, low=0.0)
+                    rows[node, device.name, title] = Row((name, title, low, high, line))
+        longest = max((device.seconds for device in known), default=0.0)
+        rows[node, "axis"] = Row(("", "", "", "", _time_axis(longest, cells)), "dim")
+    return rows
+
+
+def _time_axis(seconds: float, cells: int) -> str:
+    """Return a line with the times at its ends and in its middle."""
+    marks = [short_duration(seconds * share) for share in (0.0, 0.5, 1.0)]
+    left = (cells - cell_len("".join(marks))) // 2
+    return f"{marks[0]}{'─' * left}{marks[1]}{'─' * left}{marks[2]}"
 
 
 def node_summaries(devices: Sequence[Device], ended: bool) -> list[str]:

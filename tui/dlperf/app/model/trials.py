@@ -104,11 +104,12 @@ def row_keys(
     matching: str = "",
     folded: Collection[str] = (),
     ranks: Mapping[str, float] = MappingProxyType({}),
+    failed_only: bool = False,
 ) -> list[RowKey]:
     """Return groups, those of the highest rank first, each followed by its trials that match every word."""
     groups: dict[str, list[TrialKey]] = defaultdict(list)
     for key, trial in status.trials.items():
-        if not matching or _matches(trial, matching):
+        if (not matching or _matches(trial, matching)) and (not failed_only or trial.state in BAD):
             groups[key.configuration].append(key)
     rows: list[RowKey] = []
     for configuration, keys in sorted(groups.items(), key=lambda group: -ranks.get(group[0], 0.0)):

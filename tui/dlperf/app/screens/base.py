@@ -23,13 +23,13 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from dlperf.app.actions import actions_of
-from dlperf.app.screens.confirm import ConfirmScreen
+from dlperf.app.dialogs.confirm import ConfirmScreen
+from dlperf.app.guarded import UNREADABLE, Guarded
 from dlperf.app.settings import Settings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.errors import DlperfError
-from dlperf.messages import _
+from dlperf.messages import N_, _
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.view.text import printable
 
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from dlperf.app.app import DlperfApp
 
 WIDE, TALL = 100, 32
+ERROR_SECONDS, REFUSAL_SECONDS = 12.0, 4.0
+"""In which an error is shown, and why a key does nothing."""
 NOT_STARTED = (126, 127, 255)
 """Exit codes of a shell that could not start a program, and of ssh that could not connect: its reason is to be read."""
 
@@ -49,7 +51,7 @@ def wait_for_enter() -> None:
     signal.signal(signal.SIGINT, before)
 
 
-class PlaceScreen(Screen[None]):
+class PlaceScreen(Guarded, Screen[None]):
     """A screen of the program.
 
     Threads and workers report to it by ``call_later``: what comes after the screen was closed is dropped.
@@ -63,6 +65,8 @@ class PlaceScreen(Screen[None]):
     """Seconds between two checks of the files."""
     kept: ClassVar[tuple[str, ...]] = ()
     """Names of what ``remember`` returns besides the cursors."""
+    REASONS: ClassVar[dict[str, str]] = {}
+    """Why an action is not possible, by its id."""
     AUTO_FOCUS = ""
     ALLOW_IN_MAXIMIZED_VIEW = "TopBar, KeyBar, Prompt, #campaign-line"
 
@@ -166,8 +170,8 @@ class PlaceScreen(Screen[None]):
         """Call what changes files or starts an engine, in a thread; return whether it did, and show why not."""
         try:
             await asyncio.to_thread(change)
-        except (DlperfError, OSError) as error:
-            self.notify(printable(str(error)), severity="error", markup=False, timeout=20)
+        except UNREADABLE as error:
+            self.report(error)
             return False
         return True
 
@@ -197,6 +201,23 @@ class PlaceScreen(Screen[None]):
             if subprocess.run(before + program, shell=True, check=False).returncode in NOT_STARTED:
                 wait_for_enter()
         self.refresh(layout=True)
+
+    def why_not(self, action: str) -> str:
+        """Return why an action is not possible now."""
+        return _(self.REASONS.get(action, N_("This is not possible here.")))
+
+    def refuse(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """Say why an action is not possible; return whether it is one that is shown as such."""
+        if self.check_action(action, parameters) is not None:
+            return False
+        self.notify(self.why_not(action), severity="warning", markup=False, timeout=REFUSAL_SECONDS)
+        return True
+
+    def report(self, error: Exception) -> None:
+        """Show an error, once while the notice of it stands."""
+        text = printable(str(error))
+        if not any(notice.message == text for notice in self.app._notifications):
+            self.notify(text, severity="error", markup=False, timeout=ERROR_SECONDS)
 
     def copy(self, text: str) -> None:
         self.app.copy_to_clipboard(text)

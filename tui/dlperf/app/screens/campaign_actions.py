@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 from functools import partial
+from typing import ClassVar
 
 from textual import work
 
-from dlperf.app.model.campaigns_table import counts_text
+from dlperf.app.dialogs.confirm import cancel_question
+from dlperf.app.model.campaigns_table import counts_text, why_stopped
 from dlperf.app.model.table import bar, packed
 from dlperf.app.model.trials import LOOKS, NO_SILENCE, nodes_of
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.screens.confirm import cancel_question
 from dlperf.app.watching import WatchedCampaign
 from dlperf.errors import DlperfError
-from dlperf.messages import _, render
+from dlperf.messages import N_, _, render
 from dlperf.plan import TrialKey
 from dlperf.runs.control import Action, ask
 from dlperf.runs.records import CampaignStatus, State, seconds_between
@@ -29,6 +30,15 @@ REQUIRED_STANDING = {"pause": Standing.RUNNING, "unpause": Standing.PAUSED, "res
 class CampaignActions(PlaceScreen):
     """A screen that watches a campaign and has one trial selected."""
 
+    REASONS: ClassVar[dict[str, str]] = {
+        "cancel_trial": N_("What is selected has ended."),
+        "cancel_campaign": N_("Every trial has ended."),
+        "retry": N_("What is selected has not failed, or was retried already."),
+        "pause": N_("No engine is running that could pause."),
+        "resume": N_("The engine has not stopped before the end."),
+        "history": N_("Nothing is known of the machines of this trial."),
+        "turn": N_("The trial has one log."),
+    }
     campaign: WatchedCampaign | None = None
 
     def __init__(self) -> None:
@@ -125,7 +135,7 @@ class CampaignActions(PlaceScreen):
             for key in keys:
                 ask(self.campaign.paths, action, key)
         except DlperfError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.report(error)
             return
         if action in ("cancel", "retry"):
             self.asked |= dict.fromkeys(filter(None, keys) if any(keys) else self._unfinished(), action)
@@ -136,7 +146,8 @@ class CampaignActions(PlaceScreen):
 
 def campaign_lines(campaign: WatchedCampaign, width: int, now: str) -> list[str]:
     standing = standing_of(campaign.status, campaign.engine_pid)
-    return [*_progress_lines(campaign, standing, width, now), *_problems(campaign.status, standing)]
+    stopped = why_stopped(standing, campaign.stop_reason, campaign.damaged_lines)
+    return [*_progress_lines(campaign, standing, width, now), *stopped, *_problems(campaign.status, standing)]
 
 
 def _progress_lines(campaign: WatchedCampaign, standing: Standing, width: int, now: str) -> list[str]:
@@ -173,9 +184,7 @@ def _time_left(campaign: WatchedCampaign, seconds: float | None, now: float) -> 
 
 
 def _problems(status: CampaignStatus, standing: Standing) -> list[str]:
-    if standing is Standing.INTERRUPTED:
-        return [_("The engine has stopped before the end. R starts it again: what still runs is taken over.")]
-    if standing is Standing.FINISHED:
+    if standing in (Standing.INTERRUPTED, Standing.FINISHED):
         return []
     lines = [
         _(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -13,11 +13,13 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from dlperf.app.actions import bindings_of
+from dlperf.app.dialogs.confirm import ConfirmScreen
+from dlperf.app.dialogs.pages import ListPage, filtered_title, no_match
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
+from dlperf.app.model.changes import Change, remove, rename, restore, tag, trash_columns, trash_rows
 from dlperf.app.model.choice import choice_of
 from dlperf.app.model.table import Column, Row
-from dlperf.app.screens.confirm import ConfirmScreen
-from dlperf.app.screens.pages import filtered_title, no_match
+from dlperf.app.screens.base import REFUSAL_SECONDS
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.widgets.panel import Panel
 from dlperf.app.widgets.prompt import Prompt
@@ -26,7 +28,7 @@ from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.plan import Selection
-from dlperf.runs.lookup import remove_campaign, rename_campaign, tag_campaign
+from dlperf.runs.lookup import trashed_campaigns
 from dlperf.view.campaigns import CampaignSummary, Standing
 from dlperf.view.text import printable
 
@@ -46,11 +48,20 @@ class CampaignsScreen(SortedTableScreen):
         "The campaigns of this workspace. Enter opens one: what runs is watched, what has ended is looked back on."
     )
     kept = ("view",)
+    REASONS: ClassVar[dict[str, str]] = {
+        "rename": N_("Its engine is running: it can be renamed once that has ended."),
+        "remove": N_("Its engine is running: it can be removed once that has ended; w and X cancel it."),
+        "resume": N_("Its engine has not stopped before the end."),
+        "undo": N_("There is no change to take back."),
+        "repeat": N_("It was not planned from a selection that could be chosen again."),
+    }
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("campaigns")
 
     def __init__(self) -> None:
         super().__init__()
         self.view: CampaignsView = CampaignsView()
+        self._undone: list[Change] = []
+        """What undoes the changes that were made, the newest last."""
         self._previewed: tuple[object, ...] = ()
         """Name of the campaign whose results were read last, and what had ended in it."""
 
@@ -146,14 +157,20 @@ class CampaignsScreen(SortedTableScreen):
         if summary is not None and summary.standing is not Standing.UNREADABLE:
             self.main.watch_campaign(summary.name)
 
+    def why_not(self, action: str) -> str:
+        selected = self._selected() or action in self.REASONS
+        return super().why_not(action) if selected else _("No campaign is selected.")
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         summary = self._selected() if self.is_mounted else None
         if action == "repeat":
             return True if summary and summary.selection != Selection() else None
-        if action == "watch_selected":
+        if action in ("watch_selected", "tag"):
             return True if summary else None
-        if action in ("rename", "remove", "tag"):
+        if action in ("rename", "remove"):
             return True if summary and not summary.live else None
+        if action == "undo":
+            return True if self._undone else None
         if action in ("find", "sort", "reverse"):
             return True if self.main.book.summaries else None
         if action == "resume":
@@ -187,22 +204,44 @@ class CampaignsScreen(SortedTableScreen):
             return
         paths, text = self.workspace.campaign(summary.name), event.text.strip()
         if event.purpose == "tag":
-            self._change(partial(tag_campaign, paths, text))
+            self._change(tag(paths, text))
         elif event.purpose == "rename" and text != summary.name:
-            self._change(partial(rename_campaign, self.workspace, paths, text))
+            self._change(rename(self.workspace, paths.name, text))
 
     def action_remove(self) -> None:
         if summary := self._selected():
-            paths = self.workspace.campaign(summary.name)
-            text = _("It is moved to {folder}, from where it can be moved back.", folder=self.workspace.trash)
+            text = _("It goes to the trash: u brings it back at once, U later.")
             title = _("Remove {name}?", name=printable(summary.name))
             question = ConfirmScreen(title, text, _("Remove"), _("Keep"), variant="error")
-            self.ask(question, partial(self._change, partial(remove_campaign, self.workspace, paths)))
+            self.ask(question, partial(self._change, remove(self.workspace, summary.name)))
+
+    def action_undo(self) -> None:
+        """Take the last change back."""
+        if self._undone:
+            self._change(self._undone[-1], undoes=True)
 
     @work
-    async def _change(self, change: Callable[[], object]) -> None:
-        if await self.attempt(change):
-            self._read_campaigns()
+    async def action_trash(self) -> None:
+        """List what was removed, and restore what is chosen."""
+        trashed = {item.paths.directory.name: item for item in trashed_campaigns(self.workspace)}
+        rows = trash_rows(trashed.values())
+        page = ListPage(_("Trash: enter restores"), trash_columns(), rows, _("The trash is empty."))
+        chosen = await self.app.push_screen_wait(page)
+        if chosen is not None:
+            self._change(restore(self.workspace, trashed[str(chosen)].paths, trashed[str(chosen)].name))
+
+    @work
+    async def _change(self, change: Change, undoes: bool = False) -> None:
+        """Make a change, remember how to undo it, and follow the campaign by its new name."""
+        found: list[Change] = []
+        if not await self.attempt(lambda: found.append(change.make())):
+            return
+        self._undone = self._undone[:-1] if undoes else [*self._undone, *found]
+        if self.settings.watched == change.name:
+            self.settings.watched = change.renamed
+        self.table.select(change.renamed)
+        self.notify(change.said, markup=False, timeout=REFUSAL_SECONDS)
+        self._read_campaigns()
 
     def action_escape(self) -> None:
         self.show_view(replace(self.view, matching=""))

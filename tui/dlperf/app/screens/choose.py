@@ -11,22 +11,22 @@ from rich.style import Style
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
-from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line
+from dlperf.app.dialogs.pages import filtered_title
+from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line, problem_of_value
 from dlperf.app.model.table import Column, widths_that_fit
-from dlperf.app.screens.pages import filtered_title
 from dlperf.app.screens.plan_actions import PlanActions, preset_columns
 from dlperf.app.widgets.panel import Panel
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import StatusLine, set_titles
-from dlperf.errors import DlperfError
+from dlperf.errors import DlperfError, RequestError
 from dlperf.messages import N_, _
 from dlperf.view.text import printable
 
@@ -45,6 +45,11 @@ TITLES = {
     "scales": N_("GPUs"),
     "axes": N_("Axes"),
 }
+VALUE_LABELS = dict.fromkeys(AXES, N_("{list}: a value to mark")) | {
+    "batch_sizes": N_("batch size per GPU, such as 96"),
+    "scales": N_("nodes and GPUs on each, such as 2n8g"),
+    "axes": N_("axis and value, such as sequence_length=4096"),
+}
 BORDER_ROWS, MIN_ROWS = 2, 8
 """Rows of the lists: of their border, and of the shortest."""
 FRAME_CELLS = 9
@@ -59,12 +64,7 @@ class ChooseScreen(PlanActions):
         "Mark what to measure. A list without a mark means all that fits. Entries in grey cannot be had with what is "
         "marked in the other lists; the line below the lists says why. The plan below changes with every mark."
     )
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("choose"),
-        Binding("tab,right", "next_part(1)", show=False),
-        Binding("shift+tab,left", "next_part(-1)", show=False),
-        Binding("space", "mark", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("choose")
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,6 +76,8 @@ class ChooseScreen(PlanActions):
         """Of the catalogue, whose entries are left out."""
         self._read_files: dict[Path, float] = {}
         self._shown_choice: Choice | None = None
+        self._typed_axis = "hardware"
+        """Of the value that is being typed."""
 
     def body(self) -> ComposeResult:
         yield StatusLine("lists-line")
@@ -228,6 +230,20 @@ class ChooseScreen(PlanActions):
     def action_clear(self) -> None:
         self.choose(Choice())
 
+    def action_add_value(self) -> None:
+        axis = self._current_axis()
+        self.query_one(Prompt).ask("value", _(VALUE_LABELS[axis], list=_(TITLES[axis])))
+        self._typed_axis = axis
+
+    def _value_typed(self, text: str) -> None:
+        """Mark a value that was typed, or say why it is none."""
+        problem = problem_of_value(self._typed_axis, text)
+        if problem:
+            self.report(RequestError(problem))
+        elif text not in self.choice.values(self._typed_axis):
+            self.choose(self.choice.toggle(self._typed_axis, text))
+            self.query_one(f"#{self._typed_axis}", RowTable).select(text)
+
     def action_add_repeats(self, count: int) -> None:
         configurations = self.plan.configurations if self.plan else ()
         repeats = self.choice.repeats or max((item.repeats for item in configurations), default=1)
@@ -301,5 +317,7 @@ class ChooseScreen(PlanActions):
             self._matching[event.purpose] = event.text
             if self._options:  # else once the catalogue is read
                 self._show_list(event.purpose)
+        elif event.final and event.purpose == "value" and event.text.strip():
+            self._value_typed(event.text.strip())
         elif event.final:
             self.text_typed(event)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable, Sequence
 
+from dlperf.app.dialogs.pages import ListPage
 from dlperf.app.model.results_table import axes_of, figure_text, rows_by_trial, side_by_side, title_of
 from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.screens.pages import ListPage
 from dlperf.errors import DlperfError
 from dlperf.messages import _
 from dlperf.plan import PlannedConfiguration, TrialKey

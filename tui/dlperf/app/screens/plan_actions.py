@@ -8,23 +8,24 @@ from collections.abc import Hashable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len
 from textual import work
 
 from dlperf.app.commands import run_command
+from dlperf.app.dialogs.confirm import ConfirmScreen
+from dlperf.app.dialogs.pages import Deletion, ListPage, TextPage
 from dlperf.app.model.choice import AXES, PRESETS, Choice, Preset, arguments_of, choice_of, command_line
 from dlperf.app.model.table import Column, Row
-from dlperf.app.presets import save_preset, saved_presets
-from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.screens.confirm import ConfirmScreen
-from dlperf.app.screens.pages import ListPage, TextPage
+from dlperf.app.presets import delete_preset, save_preset, saved_presets
+from dlperf.app.screens.base import REFUSAL_SECONDS, PlaceScreen
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.errors import DlperfError
-from dlperf.messages import Message, _, message, render
+from dlperf.errors import DlperfError, RequestError
+from dlperf.messages import N_, Message, _, message, render
 from dlperf.plan import Selection
+from dlperf.runs.store import MOST
 from dlperf.view.text import printable
 
 if TYPE_CHECKING:
@@ -53,6 +54,13 @@ class PlanActions(PlaceScreen):
             for value in choice.values(axis)[:1]:
                 self.query_one(f"#{axis}", RowTable).select(value)
 
+    REASONS: ClassVar[dict[str, str]] = {
+        "start": N_("Nothing is marked that can run: mark hardware of your own, a framework and a case."),
+        "save_preset": N_("Nothing is marked that a preset could hold."),
+        "check": N_("Nothing is marked that can run."),
+        "script": N_("There is no plan whose script could be shown."),
+    }
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "start":
             return True if self._runnable() else None
@@ -66,10 +74,14 @@ class PlanActions(PlaceScreen):
         return self.plan is not None and any(not item.example for item in self.plan.configurations)
 
     def action_presets(self) -> None:
-        self.app.push_screen(ListPage(_("Presets"), preset_columns(), self.preset_rows()), self.choose_preset)
+        rows, saved = self.preset_rows(), len(self._saved_presets())
+        page = ListPage(_("Presets"), preset_columns(), rows, deletes=list(rows)[:saved])
+        self.app.push_screen(page, self.choose_preset)
 
     def choose_preset(self, row: Hashable | None) -> None:
-        if isinstance(row, tuple):
+        if isinstance(row, Deletion) and isinstance(row.key, tuple):
+            self._delete_preset(row.key[1].name)
+        elif isinstance(row, tuple):
             preset = row[1]
             exact = isinstance(preset, Selection)
             self._choose_and_show(choice_of(preset) if exact else preset.applied(self.choice))
@@ -88,7 +100,7 @@ class PlanActions(PlaceScreen):
         try:
             return saved_presets(self.workspace)
         except DlperfError as error:
-            self.notify(printable(str(error)), severity="error", markup=False, timeout=20)
+            self.report(error)
             return []
 
     def action_save_preset(self) -> None:
@@ -98,9 +110,18 @@ class PlanActions(PlaceScreen):
         try:
             save_preset(self.workspace, name, shlex.join(arguments_of(replace(self.choice, name=""))))
         except DlperfError as error:
-            self.notify(printable(str(error)), severity="error", markup=False, timeout=20)
+            self.report(error)
         else:
             self.notify(_("Saved: p offers it first."), title=printable(name), markup=False)
+
+    def _delete_preset(self, name: str) -> None:
+        try:
+            delete_preset(self.workspace, name)
+        except DlperfError as error:
+            self.report(error)
+        else:
+            self.notify(_("{name} is deleted.", name=printable(name)), markup=False, timeout=REFUSAL_SECONDS)
+            self.choose(self.choice)
 
     def action_name(self) -> None:
         self.query_one(Prompt).ask("name", _("name of the campaign; empty: made of the time"), self.choice.name)
@@ -117,6 +138,15 @@ class PlanActions(PlaceScreen):
         if name is not None:
             self.choose(replace(self.choice, protocol=str(name) or None))
 
+    def action_set_repeats(self) -> None:
+        self.query_one(Prompt).ask("repeats", _("repeats of each configuration; empty: by protocol"))
+
+    def _repeats_typed(self, text: str) -> None:
+        if text and not (text.isdecimal() and 0 < int(text) <= MOST):
+            self.report(RequestError(_("repeats: a whole number from 1 on")))
+        else:
+            self.choose(replace(self.choice, repeats=int(text) if text else None))
+
     def plan_title(self) -> str:
         """Return what the plan takes besides the marks, with the keys that change it."""
         return " · ".join(
@@ -128,9 +158,11 @@ class PlanActions(PlaceScreen):
         )
 
     def text_typed(self, event: Prompt.Typed) -> None:
-        """Take the name of a preset or of the campaign."""
+        """Take repeats, or the name of a preset or of the campaign."""
         if event.purpose == "name":
             self.choose(replace(self.choice, name=event.text.strip()))
+        elif event.purpose == "repeats":
+            self._repeats_typed(event.text.strip())
         elif event.purpose == "preset" and event.text.strip():
             self._save_preset(event.text.strip())
 
@@ -154,9 +186,9 @@ class PlanActions(PlaceScreen):
     async def action_check(self) -> None:
         if self.plan is None or not self._runnable():
             return
-        hardware = dict.fromkeys(item.configuration.hardware for item in self.plan.configurations if not item.example)
-        self.notify(_("Asking {hardware} …", hardware=", ".join(hardware)))
-        output, error = await run_command(self.workspace, ["check", "--hardware", ",".join(hardware), "--json"])
+        words = check_words(self.plan, self.choice)
+        self.notify(_("Asking {hardware} …", hardware=words[2]))
+        output, error = await run_command(self.workspace, words)
         self.app.clear_notifications()
         await self.app.push_screen_wait(check_page(check_rows(output), error))
 
@@ -189,14 +221,23 @@ def preset_columns() -> tuple[Column, ...]:
     return Column(_("preset"), 22, importance=9), Column(_("what it marks"), 30, flexible=True)
 
 
+def check_words(plan: Plan, choice: Choice) -> list[str]:
+    """Return the check of the machines that can run the plan, and of the starts of the marked frameworks there."""
+    hardware = dict.fromkeys(item.configuration.hardware for item in plan.configurations if not item.example)
+    checked = ("frameworks", "cases", "scales") if choice.values("frameworks") else ()
+    marked = {axis: choice.values(axis) for axis in checked}
+    return ["check", *arguments_of(Choice({"hardware": tuple(hardware), **marked})), "--json"]
+
+
 def check_page(rows: dict[Hashable, Row], problem: str = "") -> ListPage:
     """Return a page of what the checks found, with the cursor on the first that failed."""
-    titles = (_("node"), _("check"), "")
-    node, check, verdict = (max(cell_len(row.cells[at]) for row in (Row(titles), *rows.values())) for at in range(3))
+    titles = (_("node"), _("hardware"), _("check"), "")
+    widths = [max(cell_len(row.cells[at]) for row in (Row(titles), *rows.values())) for at in range(4)]
     columns = (
-        Column(titles[0], min(node, 24), importance=9),
-        Column(titles[1], check, importance=8),
-        Column(titles[2], verdict, importance=9),
+        Column(titles[0], min(widths[0], 24), importance=9),
+        Column(titles[1], min(widths[1], 24), importance=7),
+        Column(titles[2], widths[2], importance=8),
+        Column(titles[3], widths[3], importance=9),
         Column(_("details"), 20, importance=9, flexible=True),
     )
     failed = next((key for key, row in rows.items() if "bad" in row.tones), None)
@@ -217,5 +258,6 @@ def _check_row(item: dict[str, Any]) -> Row:
     if advice:
         found = message("and_more", subject=found, more=Message.from_json(advice))
     name = render(message(f"check_{item['check']}")).replace("_", " ")
-    cells = (str(item["node"]), name, _("ok") if item["ok"] else _("NOT READY"), render(found))
-    return Row(tuple(map(printable, cells)), tones=("", "", "good" if item["ok"] else "bad", ""))
+    verdict = _("ok") if item["ok"] else _("NOT READY")
+    cells = (str(item["node"]), str(item.get("hardware", "")), name, verdict, render(found))
+    return Row(tuple(map(printable, cells)), tones=("", "dim", "", "good" if item["ok"] else "bad", ""))

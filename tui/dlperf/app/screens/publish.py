@@ -19,6 +19,7 @@ from textual.binding import BindingType
 from textual.widgets import Log
 
 from dlperf.app.actions import bindings_of
+from dlperf.app.campaigns import modified
 from dlperf.app.commands import RunningCommand
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.widgets.status_line import StatusLine
@@ -35,6 +36,11 @@ class PublishScreen(PlaceScreen):
     about = N_(
         "Build the web site from the results, look at it, and see where it lies. It works from its folder alone."
     )
+    REASONS: ClassVar[dict[str, str]] = {
+        "build": N_("The site is being built."),
+        "open_site": N_("There is no site yet: b builds it."),
+        "copy_path": N_("There is no site yet: b builds it."),
+    }
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("publish")
 
     def __init__(self) -> None:
@@ -57,6 +63,10 @@ class PublishScreen(PlaceScreen):
         self.query_one(Log).focus()
         self._draw()
 
+    def campaigns_changed(self) -> None:
+        super().campaigns_changed()
+        self._draw()
+
     def on_unmount(self) -> None:
         for command in (self._builder, self._server):
             if command is not None:
@@ -67,9 +77,11 @@ class PublishScreen(PlaceScreen):
         return self.workspace.site_html / "index.html"
 
     def _draw(self) -> None:
-        if self._index.is_file():
-            built = local_time(datetime.fromtimestamp(self._index.stat().st_mtime, UTC).isoformat())
+        if seconds := modified(self._index):
+            built = local_time(datetime.fromtimestamp(seconds, UTC).isoformat())
             where = _("The site lies in {path}, built {time}.", path=self._index, time=built)
+            if any(modified(paths.journal) > seconds for paths in self.workspace.campaigns()):
+                where += "\n" + _("Results have come since then, which it does not show: b builds it again.")
         else:
             where = _("No site yet; the build writes {path}.", path=self._index)
         lines = [where, self._state, *served_lines(self._address, os.environ)]

@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from dlperf.app.actions import bindings_of
+from dlperf.app.dialogs.pages import ListPage, TextPage, filtered_title, no_match
 from dlperf.app.model.choice import choice_of_points
 from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, name_of, number_of_evidence, peers_key
 from dlperf.app.model.table import Column, Row, packed
 from dlperf.app.screens.comparing import show_side_by_side
-from dlperf.app.screens.pages import ListPage, TextPage, filtered_title, no_match
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.row_table import RowTable
@@ -37,9 +37,14 @@ class ResultsScreen(SortedTableScreen):
     about = N_(
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
         "(max - min) / median. Faster is claimed only with equal numerics, on the same GPUs, with at least {trials} "
-        "interleaved trials each and p ≤ {p}."
+        "interleaved trials each and p ≤ {p}. † marks a figure with caveats, which o lists."
     )
     kept = ("view", "_all")
+    REASONS: ClassVar[dict[str, str]] = {
+        "published": N_("A comparison has no results of published reports: esc leaves it."),
+        "swap": N_("Two campaigns are compared by c; b makes the other one the baseline then."),
+        "repeat": N_("Results of published reports cannot be repeated here."),
+    }
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("results")
 
     def __init__(self) -> None:
@@ -166,9 +171,14 @@ class ResultsScreen(SortedTableScreen):
             table.show_items(ResultsView(rows=tuple(peers)))
             table.forget_widths()
 
+    def why_not(self, action: str) -> str:
+        return super().why_not(action) if self._all.rows else _("There are no results yet.")
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "published" and isinstance(self.view, ComparisonView):
             return None
+        if action == "swap":
+            return True if isinstance(self.view, ComparisonView) else None
         if action == "repeat":
             return True if self._repeatable() else None
         return True if self._all.rows or action in ("reload", "escape") else None
@@ -188,7 +198,7 @@ class ResultsScreen(SortedTableScreen):
         try:
             campaign = WatchedCampaign(self.workspace.campaign(row.campaign))
         except DlperfError as error:
-            self.call_later(self.notify, printable(str(error)), severity="error", markup=False)
+            self.call_later(self.report, error)
             return
         self.call_later(self._open_trial, campaign, row)
 
@@ -213,7 +223,6 @@ class ResultsScreen(SortedTableScreen):
     def action_mark(self) -> None:
         if isinstance(self.view, ResultsView) and (item := self._selected()) is not None:
             self.show_view(replace(self.view, marked=self.view.marked ^ {name_of(item)}))
-            self.table.action_move(1)
 
     def _marked(self) -> list[ConfigurationResult]:
         return self.view.chosen() if isinstance(self.view, ResultsView) and self.view.marked else []
@@ -249,6 +258,11 @@ class ResultsScreen(SortedTableScreen):
         chosen = await self.app.push_screen_wait(ListPage(title, columns, rows))
         if chosen is not None:
             self.show_view(views[str(chosen)])
+
+    def action_swap(self) -> None:
+        view = self.view
+        if isinstance(view, ComparisonView) and (found := comparison_of(self._all.rows, view.after, view.before)):
+            self.show_view(replace(found, matching=view.matching))
 
     def action_copy_row(self) -> None:
         if self.table.selected is not None:

@@ -32,7 +32,8 @@ class SortedTableScreen(PlaceScreen):
         """Sort by the next column that is shown; after the last one, in the order without sorting."""
         columns = [None, *self.table.visible_columns]
         at = columns.index(self.view.column) if self.view.column in columns else 0
-        self.show_view(replace(self.view, column=columns[(at + 1) % len(columns)], descending=False))
+        column = columns[(at + 1) % len(columns)]
+        self.show_view(replace(self.view, column=None) if column is None else self.view.sorted_by(column))
 
     def places(self) -> list[tuple[Offset, Callable[[], object]]]:
         """Return also the headers of the table: a letter sorts by its column."""

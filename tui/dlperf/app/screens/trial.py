@@ -17,13 +17,13 @@ from textual.worker import get_current_worker
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
+from dlperf.app.dialogs.pages import links
 from dlperf.app.model.curve import Series
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
 from dlperf.app.model.trials import state_text
 from dlperf.app.screens.comparing import compare_trial
 from dlperf.app.screens.log_actions import LogActions
-from dlperf.app.screens.pages import links
-from dlperf.app.watching import WatchedCampaign
+from dlperf.app.watching import CampaignGoneError, WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
@@ -60,6 +60,8 @@ class TrialScreen(LogActions):
         "caveats, the environment of its nodes, the exact command, and its log."
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("trial")
+
+    REASONS: ClassVar[dict[str, str]] = {"turn": N_("The trial has one log.")}
 
     def __init__(self, campaign: WatchedCampaign, key: TrialKey) -> None:
         super().__init__()
@@ -101,6 +103,11 @@ class TrialScreen(LogActions):
             if self._trial is not self._shown_status:
                 self._show_texts()
             self._read_curve_if_new()
+
+    def report(self, error: Exception) -> None:
+        super().report(error)
+        if isinstance(error, CampaignGoneError) and self.app.screen is self:
+            self.app.pop_screen()
 
     @property
     def _trial(self) -> TrialStatus:

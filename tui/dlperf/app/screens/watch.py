@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Hashable
 from typing import ClassVar
 
 from textual import on, work
@@ -12,60 +10,56 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from dlperf.app.actions import ACTIONS, bindings_of
+from dlperf.app.dialogs.pages import ListPage
 from dlperf.app.model.events import event_columns, event_rows
 from dlperf.app.model.table import Row
-from dlperf.app.model.telemetry import device_columns, device_rows, node_summaries
+from dlperf.app.model.telemetry import history_columns, history_rows, node_summaries, read_means
 from dlperf.app.model.trials import (
     Group,
-    by_configuration,
     first_to_show,
     no_log_text,
-    row_keys,
-    shares_of_best,
     trial_columns,
     trial_to_show,
 )
-from dlperf.app.screens.campaign_actions import CampaignActions, campaign_lines
+from dlperf.app.screens.campaign_actions import campaign_lines
 from dlperf.app.screens.log_actions import LogActions
-from dlperf.app.screens.pages import ListPage, filtered_title, no_match
-from dlperf.app.watching import WatchedCampaign
+from dlperf.app.screens.trial_list import TrialList
+from dlperf.app.watching import CampaignGoneError, WatchedCampaign
 from dlperf.app.widgets.device_table import DeviceTable
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.widgets.status_line import StatusLine, set_titles
+from dlperf.app.widgets.status_line import StatusLine
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.plan import TrialKey
-from dlperf.runs.records import CampaignStatus, State, TrialStatus
-from dlperf.view.campaigns import Standing, sort_campaigns
+from dlperf.view.campaigns import sort_campaigns
 from dlperf.view.text import printable
 
 REFRESH_SECONDS, TELEMETRY_SECONDS = 0.2, 1.0
-NEEDING_A_CAMPAIGN = frozenset(action.id for action in ACTIONS["watch"])
-FRAME_ROWS, MIN_ROWS = 3, 8
-"""Rows of the table of trials: of its border and header, and of the smallest."""
+NEEDING_A_CAMPAIGN = frozenset(action.id for action in ACTIONS["watch"]) - {"escape"}
+MOST_LINES = 5
+"""Of what is said above the table."""
+MOST_PAGE_CELLS, PAGE_FRAME_CELLS = 160, 12
+"""Width of the widest page, and what its frame and a narrow margin take."""
 
 
-class WatchScreen(CampaignActions, LogActions):
+class WatchScreen(TrialList, LogActions):
     place = "watch"
     about = N_(
         "One campaign. Above, its trials by configuration; below, the log of the selected trial as its node writes it, "
         "and what its machines do. Closing this window ends nothing."
     )
-    kept = ("_matching", "_folded", "_ranked")
+    kept = ("_matching", "_folded", "_ranked", "_failed_only")
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("watch")
 
     def __init__(self) -> None:
         super().__init__()
         self._campaign_name: str | None = None
-        self._matching = ""
-        self._folded: set[str] = set()
-        self._groups: dict[str, list[TrialStatus]] = {}
-        self._shares: dict[str, float] = {}
-        self._ranked = self._follows_running = self._shows_side_logs = False
+        self._gone: str | None = None
+        """Name of a campaign that is said to be gone."""
+        self._shows_side_logs = False
         self._shown: TrialKey | None = None
-        self._drawn_status: CampaignStatus | None = None
 
     def body(self) -> ComposeResult:
         yield StatusLine("campaign-line")
@@ -81,6 +75,8 @@ class WatchScreen(CampaignActions, LogActions):
     def on_screen_resume(self) -> None:
         """Show the campaign that was chosen, else one that runs, else the newest."""
         name = self.settings.watched
+        if self._gone is not None and name == self._gone:  # which the screen says
+            return
         if name is None:
             self.main.book.list_names()
             name = next((item.name for item in sort_campaigns(list(self.main.book.summaries.values()))), None)
@@ -95,11 +91,7 @@ class WatchScreen(CampaignActions, LogActions):
             self._open(name)
 
     def on_screen_suspend(self) -> None:
-        self.settings.watched = self._campaign_name  # to stay with it
-
-    @property
-    def trials(self) -> RowTable:
-        return self.query_one("#trials", RowTable)
+        self.settings.watched, self._gone = self._campaign_name, None  # to stay with it
 
     @property
     def devices(self) -> DeviceTable:
@@ -121,6 +113,16 @@ class WatchScreen(CampaignActions, LogActions):
             return
         self.call_later(self._opened, name, campaign)
 
+    def report(self, error: Exception) -> None:
+        if not isinstance(error, CampaignGoneError):
+            super().report(error)
+            return
+        self.settings.watched = self._gone = self._campaign_name
+        self.campaign = self._campaign_name = None
+        self.add_class("-without-campaign")
+        self._show_nothing("\n".join((printable(str(error)), _("1 or esc lists the campaigns."))))
+        self.refresh_bindings()
+
     def _opened(self, name: str, campaign: WatchedCampaign) -> None:
         if name != self._campaign_name:
             return
@@ -132,6 +134,7 @@ class WatchScreen(CampaignActions, LogActions):
         self._status_changed()
         if not recalled:
             self.trials.select(first_to_show(campaign.status))
+            self._followed, self._follows_running = self.trials.selected, True
         self._show_selected()
 
     def frame(self) -> None:
@@ -151,25 +154,6 @@ class WatchScreen(CampaignActions, LogActions):
             self._progress_changed()
             self._show_selected()
 
-    def _status_changed(self) -> None:
-        if self.campaign is None:
-            return
-        self._drawn_status = self.campaign.status
-        self._groups = dict(by_configuration(self.campaign.status))
-        self._shares = shares_of_best(self.campaign.record, self._groups)
-        self.forget_done_requests()
-        set_titles(self.trials, filtered_title(_("Trials"), self._matching))
-        self.trials.empty = no_match(self._matching, len(self.campaign.status.trials))
-        ranks = self._shares if self._ranked else {}
-        self.trials.show_rows(row_keys(self.campaign.status, self._matching, self._folded, ranks), self._row)
-        room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS
-        self.trials.limit_height(max(MIN_ROWS, room_for_all))
-        if self.standing() is Standing.FINISHED:
-            self.trials.forget_widths()
-        self._select_running()
-        self._draw_line()
-        self.refresh_bindings()
-
     def _progress_changed(self) -> None:
         self.trials.refresh_rows()
         self._draw_line()
@@ -186,18 +170,13 @@ class WatchScreen(CampaignActions, LogActions):
         shown = self.campaign.status.trials.get(self._shown) if self._shown else None
         if self.has_class("-narrow") and shown is not None:
             lines = [*lines, *node_summaries(self.devices.devices, shown.state.finished)]
-        self.query_one("#campaign-line", StatusLine).update("\n".join(lines[:3]))
-
-    def _row(self, key: Hashable) -> Row:
-        assert self.campaign is not None
-        if isinstance(key, Group):
-            name = key.configuration
-            return self.campaign.group_row(name, self._groups.get(name, []), self._shares.get(name))
-        assert isinstance(key, TrialKey)
-        return self.campaign.trial_row(key, self.asked.get(key), self.now)
+        self.query_one("#campaign-line", StatusLine).update("\n".join(lines[:MOST_LINES]))
 
     @on(RowTable.Highlighted, "#trials")
     def _selection_changed(self) -> None:
+        if self._follows_running and self.trials.has_focus and self.trials.selected != self._followed:
+            self._follows_running = False
+            self._draw_title()
         self._show_selected()
         self.refresh_bindings()
 
@@ -217,10 +196,16 @@ class WatchScreen(CampaignActions, LogActions):
         self.devices.show_trial(self.campaign, key, self.now)
 
     @on(RowTable.Chosen, "#devices")
+    @work(thread=True, exclusive=True, group="history")
     def action_history(self) -> None:
-        """Show what each GPU did over time."""
-        rows = device_rows(self.devices.devices, {}, room=sys.maxsize)
-        self.app.push_screen(ListPage(_("Machines over time"), device_columns(), rows, chooses=False))
+        """Show what each GPU did from the start of the trial on."""
+        if self.campaign is None or self._shown is None:
+            return
+        nodes = self.campaign.nodes(self._shown)
+        devices = [item for node in nodes for item in read_means(node.telemetry, node.directory.name)]
+        rows = history_rows(devices, min(MOST_PAGE_CELLS, self.app.size.width) - PAGE_FRAME_CELLS)
+        page = ListPage(_("Machines over time"), history_columns(), rows, chooses=False)
+        self.call_later(self.app.push_screen, page)
 
     @on(RowTable.Chosen, "#trials")
     def action_open_trial(self) -> None:
@@ -237,29 +222,6 @@ class WatchScreen(CampaignActions, LogActions):
             rows = event_rows(self.campaign.paths)
             self.app.push_screen(ListPage(_("Events"), event_columns(), rows, chooses=False))
 
-    def action_follow_running(self) -> None:
-        self._follows_running = not self._follows_running
-        follows = self._follows_running
-        self.notify(_("The cursor follows the trial that runs.") if follows else _("The cursor stays."), timeout=3)
-        self._select_running()
-
-    def _select_running(self) -> None:
-        trials = self.campaign.status.trials.values() if self._follows_running and self.campaign else ()
-        running = [trial.key for trial in trials if trial.state is State.RUNNING]
-        if running and self.trials.selected not in running:
-            self.trials.select(running[0])
-
-    def action_rank(self) -> None:
-        self._ranked = not self._ranked
-        self._status_changed()
-
-    def action_fold(self) -> None:
-        selected = self.trials.selected
-        if isinstance(selected, (Group, TrialKey)):
-            self._folded ^= {selected.configuration}
-            self._status_changed()
-            self.trials.select(Group(selected.configuration))
-
     def action_maximize_log(self) -> None:
         if self.maximized is None:
             self.set_focus(self.log_view)
@@ -273,18 +235,17 @@ class WatchScreen(CampaignActions, LogActions):
     def _update_side_logs(self) -> None:
         self.show_side_logs(self.campaign.side_logs(self._shown) if self._shows_side_logs and self.campaign else {})
 
+    def why_not(self, action: str) -> str:
+        if self.campaign is None:
+            return _("No campaign is shown: 1 lists those that can be watched.")
+        return super().why_not(action)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if self.campaign is None and action in NEEDING_A_CAMPAIGN:
             return None
         if action == "history":
             return True if self.devices.devices else None
         return super().check_action(action, parameters)
-
-    def selected_trials(self) -> Collection[TrialKey]:
-        selected = self.trials.selected if self.campaign else None
-        if isinstance(selected, Group):
-            return [trial.key for trial in self._groups.get(selected.configuration, ())]
-        return [selected] if isinstance(selected, TrialKey) else []
 
     def action_find(self) -> None:
         if self.log_view.has_focus:
@@ -295,10 +256,10 @@ class WatchScreen(CampaignActions, LogActions):
 
     def action_escape(self) -> None:
         """Clear filter and search; where there is none, go back to the campaigns."""
-        if not (self._matching or self.log_view.only_matching or self.log_view.pattern):
+        if not (self._matching or self._failed_only or self.log_view.only_matching or self.log_view.pattern):
             self.app.switch_mode("campaigns")
         self.clear_search()
-        self._matching = ""
+        self._matching, self._failed_only = "", False
         self._status_changed()
 
     @on(Prompt.Typed)

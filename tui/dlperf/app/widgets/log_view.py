@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.worker import get_current_worker
 
+from dlperf.app.actions import bindings_of
+from dlperf.app.guarded import Guarded
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Pattern, error_pattern, pattern_of
 from dlperf.app.logs.window import MatchingLines
@@ -22,22 +24,13 @@ from dlperf.view.text import percent, printable
 Found = TypeVar("Found")
 
 
-class LogView(LogDrawing, can_focus=True):
+class LogView(Guarded, LogDrawing, can_focus=True):
     """Shows one log file. Its screen calls ``poll`` on every frame.
 
     Threads report by ``call_later``; what they report of a log that has been closed since is dropped.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "scroll_rows(-1)", show=False),
-        Binding("down,j", "scroll_rows(1)", show=False),
-        Binding("pageup,ctrl+u,b", "scroll_pages(-1)", show=False),
-        Binding("pagedown,ctrl+d", "scroll_pages(1)", show=False),
-        Binding("home,g", "start", show=False),
-        Binding("end,G", "end", show=False),
-        Binding("left", "sideways(-16)", show=False),
-        Binding("right", "sideways(16)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("log")
 
     def __init__(self, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

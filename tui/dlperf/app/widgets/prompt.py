@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
+
+from dlperf.app.actions import bindings_of
 
 
 class Prompt(Input):
     """Hidden until ``ask``; enter and a click elsewhere accept, escape restores the text before."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("prompt")
 
     class Typed(Message):
         def __init__(self, purpose: str, text: str, final: bool) -> None:

@@ -11,15 +11,18 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from dlperf.app.actions import bindings_of
+from dlperf.app.guarded import Guarded
 from dlperf.app.model.table import (
     FRAMEWORK,
     GAP,
+    MARK,
     NOTHING,
     Column,
     Row,
@@ -32,18 +35,10 @@ from dlperf.app.widgets.looks import looks
 from dlperf.catalog.palette import colour_number, palette
 
 
-class RowTable(ScrollView, can_focus=True):
+class RowTable(Guarded, ScrollView, can_focus=True):
     """Rows by key, with a cursor; a row's cells are made when it comes into view."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
-        Binding("home,g", "first", show=False),
-        Binding("end,G", "last", show=False),
-        Binding("enter", "choose", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
 
     class TableMessage(Message):
         """A message of a table, by whose id handlers select it."""
@@ -167,6 +162,8 @@ class RowTable(ScrollView, can_focus=True):
             for index, text in enumerate(row.cells[: row.merged]):
                 if text != NOTHING:
                     self._contents[index] = max(self._contents[index], cell_len(text))
+            if row.marked:
+                self._contents[0] = max(self._contents[0], cell_len(MARK + row.cells[0]))
             if row.merged is not None:
                 self._contents[-1] = max(self._contents[-1], 1)
         if self._contents != before or not self._layout:
@@ -263,6 +260,7 @@ class RowTable(ScrollView, can_focus=True):
                 segments.append(Segment(" " * GAP + aligned(row.cells[-1], max(1, room - GAP)), style))
                 break
             text = row.cells[index] if index < len(row.cells) else ""
+            text = MARK + text if row.marked and not index else text
             tone = row.tones[index] if index < len(row.tones) else ""
             gap = " " * GAP if position else ""
             cell = gap + aligned(text, column_width, self.columns[index].right)
@@ -270,7 +268,8 @@ class RowTable(ScrollView, can_focus=True):
         return Strip(segments).crop_extend(0, width, base)
 
     def _style(self, name: str) -> Style:
-        return self.visual_style.rich_style + looks(self.app.theme)[name]
+        style = self.visual_style.rich_style + looks(self.app.theme)[name]
+        return style + Style(reverse=True) if name == "focused" and self.app.no_color else style
 
     def _tone(self, tone: str) -> Style:
         if not tone:

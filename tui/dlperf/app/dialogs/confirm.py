@@ -8,24 +8,22 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 from textual.widgets.button import ButtonVariant
 
+from dlperf.app.actions import bindings_of
+from dlperf.app.guarded import ClosesOnce
 from dlperf.messages import _
 
 PATIENCE_SECONDS = 0.5
 """Keys typed before the question could be read do not answer it."""
 
 
-class ConfirmScreen(ModalScreen[bool]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "yes", show=False),
-        Binding("n,escape", "no", show=False),
-        Binding("left,right", "app.focus_next", show=False),
-    ]
+class ConfirmScreen(ClosesOnce, ModalScreen[bool]):
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("question")
 
     def __init__(self, title: str, text: str, yes: str, no: str, variant: ButtonVariant = "primary") -> None:
         super().__init__()

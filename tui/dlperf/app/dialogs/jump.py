@@ -7,11 +7,12 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Offset
 from textual.widgets import Static
 
-from dlperf.app.screens.pages import Page, links
+from dlperf.app.actions import bindings_of
+from dlperf.app.dialogs.pages import Page, links
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 Jump = Callable[[], object]
@@ -20,7 +21,7 @@ Jump = Callable[[], object]
 class JumpScreen(Page[Jump]):
     """Gives what the chosen letter stands for; any other key closes it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+o", "dismiss", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("jump")
 
     def __init__(self, places: Sequence[tuple[Offset, Jump]]) -> None:
         super().__init__()

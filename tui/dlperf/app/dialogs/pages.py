@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
 
-from dlperf.app.actions import ACTIONS, EVERYWHERE
+from dlperf.app.actions import ACTIONS, EVERYWHERE, PARTS, bindings_of
+from dlperf.app.guarded import ClosesOnce
 from dlperf.app.model.table import Column, Row, aligned
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.messages import N_, _
+from dlperf.messages import _
 from dlperf.view.text import printable
 
 Result = TypeVar("Result")
 CLOSE = "screen.dismiss"
 MAX_FILTER_CELLS = 40
-LISTS = (
-    ("↑ ↓ PgUp PgDn Home End", N_("Move in a table or a log")),
-    ("enter", N_("Open or mark what is selected")),
-    ("tab shift+tab", N_("Go to the next or the previous part of the screen")),
-    ("← →", N_("Move sideways in a long line")),
-)
 KEY_WIDTH = 10
 
 
-class Page(ModalScreen[Result | None], Generic[Result]):
+class Page(ClosesOnce, ModalScreen[Result | None], Generic[Result]):
     """A page that a click outside of it closes."""
 
     def on_click(self, event: events.Click) -> None:
@@ -62,10 +58,7 @@ def no_match(text: str, total: int) -> str:
 
 
 class TextPage(Page[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter,question_mark", "dismiss", show=False),
-        Binding("y", "copy", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("text_page")
 
     def __init__(self, title: str, text: str) -> None:
         super().__init__()
@@ -82,10 +75,17 @@ class TextPage(Page[None]):
         self.notify(_("Copied {count} characters to the clipboard.", count=len(self._text)))
 
 
+@dataclass(frozen=True)
+class Deletion:
+    """What a ``ListPage`` gives where a row is to be deleted."""
+
+    key: Hashable
+
+
 class ListPage(Page[Hashable]):
     """Rows to choose one of; gives its key, or None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("list_page")
 
     def __init__(
         self,
@@ -95,16 +95,18 @@ class ListPage(Page[Hashable]):
         empty: str = "",
         chooses: bool = True,
         selected: Hashable | None = None,
+        deletes: Collection[Hashable] = (),
     ) -> None:
         super().__init__()
         self._title, self._columns, self._rows, self._empty = title, columns, rows, empty
-        self._chooses, self._selected = chooses, selected
+        self._chooses, self._selected, self._deletes = chooses, selected, deletes
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as page:
             page.border_title = self._title
             choosing = [(_("enter chooses"), "screen.choose")] if self._chooses else []
-            page.border_subtitle = links(*choosing, (_("esc closes"), CLOSE))
+            deleting = [(_("D deletes"), "screen.delete")] if self._deletes else []
+            page.border_subtitle = links(*choosing, *deleting, (_("esc closes"), CLOSE))
             yield RowTable(self._columns, self._empty)
             yield Static(classes="about-row", markup=False)
 
@@ -129,16 +131,20 @@ class ListPage(Page[Hashable]):
     def action_choose(self) -> None:
         self.query_one(RowTable).action_choose()
 
+    def action_delete(self) -> None:
+        if (selected := self.query_one(RowTable).selected) in self._deletes:
+            self.dismiss(Deletion(selected))
+
 
 def help_page(place: str, text: str) -> TextPage:
     """Return a page with a text about a screen, and its keys."""
     keys = {
-        _("On this screen"): [(action.shown_key, action.help) for action in ACTIONS[place]],
-        _("Everywhere"): [(action.shown_key, action.help) for action in EVERYWHERE],
-        _("In tables and logs"): list(LISTS),
+        _("On this screen"): ACTIONS[place],
+        _("Everywhere"): EVERYWHERE,
+        **{_(title): ACTIONS[part] for part, title in PARTS.items()},
     }
     lines = [text]
-    for title, rows in keys.items():
-        width = max(KEY_WIDTH, *(cell_len(key) for key, _words in rows))
-        lines += ["", title, *(f"{aligned(key, width)}  {_(words)}" for key, words in rows)]
+    for title, actions in keys.items():
+        width = max(KEY_WIDTH, *(cell_len(action.shown_keys) for action in actions))
+        lines += ["", title, *(f"{aligned(action.shown_keys, width)}  {_(action.help)}" for action in actions)]
     return TextPage(_("Help"), "\n".join(lines))

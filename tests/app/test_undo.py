@@ -1,0 +1,58 @@
+"""What was renamed, tagged or removed is taken back by one key; what was removed long ago is in the trash."""
+
+from __future__ import annotations
+
+import pytest
+from builder import finished_campaign
+from driving import driving, press, until_gone, until_shown
+
+from dlperf.errors import RequestError
+from dlperf.runs.lookup import remove_campaign, restore_campaign, tags_of, trashed_campaigns
+from dlperf.runs.paths import Workspace
+
+
+async def test_undo_takes_back_one_change_after_the_other(workspace: Workspace):
+    finished_campaign(workspace, "alpha")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "alpha", "3 ✓")
+        await press(pilot, "t", *"night", "enter")
+        await until_shown(pilot, "alpha #night")
+        await press(pilot, "n", "ctrl+u", *"gamma", "enter")
+        await until_shown(pilot, "gamma #night")
+        await press(pilot, "D", "y")
+        await until_gone(pilot, "gamma #night")
+        await press(pilot, "u")
+        await until_shown(pilot, "gamma is restored.", "gamma #night")
+        await press(pilot, "u")
+        await until_shown(pilot, "alpha #night")
+        await press(pilot, "u")
+        await until_shown(pilot, "alpha: no tags")
+        await press(pilot, "u")
+        await until_shown(pilot, "There is no change to take back.")
+    assert tags_of(workspace.campaign("alpha")) == ()
+
+
+async def test_what_was_removed_in_an_earlier_session_is_restored_from_the_trash(workspace: Workspace):
+    remove_campaign(workspace, finished_campaign(workspace, "基线").paths)
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "Nothing has been measured")
+        await press(pilot, "U")
+        await until_shown(pilot, "Trash: enter restores", "基线")
+        await press(pilot, "enter")
+        await until_shown(pilot, "基线", "3 ✓")
+    assert trashed_campaigns(workspace) == []
+
+
+async def test_an_empty_trash_says_so(workspace: Workspace):
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "Nothing has been measured")
+        await press(pilot, "U")
+        await until_shown(pilot, "The trash is empty.")
+
+
+def test_a_campaign_is_not_restored_over_another_of_its_name(workspace: Workspace):
+    removed = remove_campaign(workspace, finished_campaign(workspace, "alpha").paths)
+    finished_campaign(workspace, "alpha")
+    with pytest.raises(RequestError, match="rename that campaign, then restore this one"):
+        restore_campaign(workspace, removed)
+    assert [item.name for item in trashed_campaigns(workspace)] == ["alpha"]

@@ -1,0 +1,101 @@
+"""What a screen shows may vanish at any moment: the screen says so, and the program goes on."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+
+import pytest
+from builder import finished_campaign, running_campaign
+from driving import driving, press, screen_of, until, until_gone, until_shown
+
+from dlperf.app.screens.campaigns import CampaignsScreen
+from dlperf.app.screens.trial import TrialScreen
+from dlperf.app.screens.watch import WatchScreen
+from dlperf.errors import DlperfError
+from dlperf.runs.control import ask
+from dlperf.runs.lookup import remove_campaign, rename_campaign, tag_campaign
+from dlperf.runs.paths import CampaignPaths, Workspace
+
+GONE = "done is no longer in this workspace: it was renamed or removed."
+Change = Callable[[Workspace, CampaignPaths], object]
+
+
+def rename(workspace: Workspace, paths: CampaignPaths) -> None:
+    rename_campaign(workspace, paths, "new")
+
+
+def destroy(workspace: Workspace, paths: CampaignPaths) -> None:
+    shutil.rmtree(paths.directory)
+
+
+def replace_by_another(workspace: Workspace, paths: CampaignPaths) -> None:
+    rename(workspace, paths)
+    running_campaign(workspace, paths.name)
+
+
+CHANGES: list[Change] = [rename, remove_campaign, destroy, replace_by_another]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_watched_campaign_that_vanishes_is_said_to_be_gone(workspace: Workspace, change: Change):
+    paths = finished_campaign(workspace, "done").paths
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "3 ✓")
+        await press(pilot, "enter")
+        await until_shown(pilot, "done  finished")
+        change(workspace, paths)
+        await until_shown(pilot, GONE, "1 or esc lists the campaigns.")
+        await press(pilot, "x", "r", "e", "H", "E", "escape")
+        screen_of(pilot, CampaignsScreen)
+
+
+async def test_a_campaign_renamed_in_the_list_is_watched_by_its_new_name(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "3 ✓")
+        await press(pilot, "enter")
+        await until_shown(pilot, "done  finished")
+        await press(pilot, "1", "n", "ctrl+u", *"new", "enter")
+        await until_shown(pilot, "new", "3 ✓")
+        await press(pilot, "3")
+        await until_shown(pilot, "new  finished")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_trial_whose_campaign_vanishes_closes(workspace: Workspace, change: Change):
+    paths = finished_campaign(workspace, "done").paths
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "done  finished")
+        await press(pilot, "down", "o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, TrialScreen))
+        change(workspace, paths)
+        await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
+        await until_shown(pilot, GONE)
+
+
+async def test_a_campaign_that_vanished_is_neither_tagged_nor_asked_anything(workspace: Workspace):
+    paths = finished_campaign(workspace, "done").paths
+    destroy(workspace, paths)
+    for change in (lambda: tag_campaign(paths, "mine"), lambda: ask(paths, "pause")):
+        with pytest.raises(DlperfError, match="was renamed or removed"):
+            change()
+    assert not paths.directory.exists()
+
+
+async def test_an_error_of_a_file_is_shown_and_its_screen_goes_on(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(*_words: object) -> None:
+        raise PermissionError(13, "Permission denied", "journal.jsonl")
+
+    finished_campaign(workspace, "done")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "done  finished")
+        monkeypatch.setattr("dlperf.app.screens.watch.event_rows", fail)
+        await press(pilot, "E")
+        await until_shown(pilot, "Permission denied", "done  finished")
+        pilot.app.clear_notifications()
+        await until_gone(pilot, "Permission denied")
+        await press(pilot, "1")
+        screen_of(pilot, CampaignsScreen)

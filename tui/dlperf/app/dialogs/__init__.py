@@ -1,0 +1,1 @@
+"""Screens in front of others: questions, lists to choose from, texts to read."""

@@ -1,0 +1,80 @@
+"""Changes of campaigns that can be taken back: renaming, tagging, removing and restoring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from dlperf.app.model.table import Column, Row
+from dlperf.messages import _
+from dlperf.runs.lookup import (
+    Trashed,
+    remove_campaign,
+    rename_campaign,
+    restore_campaign,
+    tag_campaign,
+    tags_of,
+)
+from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.view.text import local_time, printable
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change, not made yet."""
+
+    name: str
+    """Of the campaign."""
+    renamed: str | None
+    """Its name afterwards; None where it is gone then."""
+    said: str
+    """What is said once it is made."""
+    make: Callable[[], Change]
+    """Makes it and returns the change that takes it back. Raises DlperfError."""
+
+
+def rename(workspace: Workspace, name: str, to: str) -> Change:
+    def make() -> Change:
+        rename_campaign(workspace, workspace.campaign(name), to)
+        return rename(workspace, to, name)
+
+    return Change(name, to, _("{name} is now {other}.", name=printable(name), other=printable(to)), make)
+
+
+def tag(paths: CampaignPaths, tags: str) -> Change:
+    def make() -> Change:
+        before = " ".join(tags_of(paths))
+        tag_campaign(paths, tags)
+        return tag(paths, before)
+
+    words = " ".join(f"#{word}" for word in tags.split()) or _("no tags")
+    return Change(paths.name, paths.name, printable(f"{paths.name}: {words}"), make)
+
+
+def remove(workspace: Workspace, name: str) -> Change:
+    def make() -> Change:
+        return restore(workspace, remove_campaign(workspace, workspace.campaign(name)), name)
+
+    return Change(name, None, _("{name} is in the trash: u brings it back.", name=printable(name)), make)
+
+
+def restore(workspace: Workspace, trashed: CampaignPaths, name: str) -> Change:
+    def make() -> Change:
+        return remove(workspace, restore_campaign(workspace, trashed).name)
+
+    return Change(name, name, _("{name} is restored.", name=printable(name)), make)
+
+
+def trash_columns() -> tuple[Column, ...]:
+    return Column(_("campaign"), 30, importance=9), Column(_("removed"), 14, importance=8, flexible=True)
+
+
+def trash_rows(trashed: Iterable[Trashed]) -> dict[Hashable, Row]:
+    """Return rows by the names of folders in the trash."""
+    return {
+        item.paths.directory.name: Row(
+            (printable(item.name), local_time(datetime.fromtimestamp(item.removed, UTC).isoformat()))
+        )
+        for item in trashed
+    }
