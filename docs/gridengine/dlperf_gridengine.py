@@ -45,7 +45,7 @@ class GridEngine(Scheduler):
     def script(self, launch: Launch, batch: Batch) -> bytes:
         if len(launch.nodes) > 1:
             raise RequestError("gridengine runs trials of one node: set `max_nodes: 1`")
-        asked = launch.slurm or {}
+        asked = launch.queue or {}
         options = [
             f"-N {job_name(batch.name)}",
             *(f"-o {batch.folder}/{LOG}", "-j y", "-S /bin/sh", "-V", "-r n", f"-wd {batch.folder}"),

@@ -173,7 +173,7 @@ async def test_a_trial_is_cancelled_whose_machine_died_before_its_log_was_collec
 
 async def test_repeats_of_a_job_array_are_submitted_together_without_those_that_were_cancelled(tmp_path):
     item = planned("a", repeats=4)
-    array = replace(item, launch=replace(item.launch, executor="slurm", slurm={"array": True, "max_nodes": 1}))
+    array = replace(item, launch=replace(item.launch, executor="slurm", queue={"array": True, "max_nodes": 1}))
     paths = campaign(tmp_path, array, replace(array, configuration=planned("b").configuration))
     ask(paths, "cancel", TrialKey(A, 2))
     executor = ScriptedExecutor({"a.1": Script(polls=30)})

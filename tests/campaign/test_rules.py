@@ -168,7 +168,7 @@ def test_another_host_port_or_user_is_another_machine(changed):
 
 def test_slurm_takes_as_many_jobs_as_its_nodes_allow():
     item = planned("a")
-    launch = replace(item.launch, executor="slurm", slurm={"max_nodes": 3})
+    launch = replace(item.launch, executor="slurm", queue={"max_nodes": 3})
     two_nodes = replace(item, launch=launch, configuration=replace(item.configuration, nodes=2))
     one_node = replace(item, launch=launch)
     machines = Machines()
@@ -180,7 +180,7 @@ def test_slurm_takes_as_many_jobs_as_its_nodes_allow():
 def test_jobs_that_share_their_nodes_run_one_at_a_time():
     item = planned("a")
     shared = {"max_nodes": 3, "exclusive": False}
-    item = replace(item, launch=replace(item.launch, executor="slurm", slurm=shared))
+    item = replace(item, launch=replace(item.launch, executor="slurm", queue=shared))
     machines = Machines()
     machines.take(demands_of(item))
     assert not machines.free(demands_of(item))

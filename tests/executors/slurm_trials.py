@@ -16,11 +16,11 @@ from dlperf.plan.model import node_address
 from dlperf.runs.paths import TrialPaths
 
 
-def slurm_trial(folder: Path, script: str, nodes: int = 1, slurm: dict | None = None, **limits) -> Trial:
+def slurm_trial(folder: Path, script: str, nodes: int = 1, queue: dict | None = None, **limits) -> Trial:
     """A trial that runs a shell script on nodes that Slurm chooses; this machine is the login node."""
-    asked = {"partition": "gpu", "exclusive": True, "extra": [], "nodes": nodes} | (slurm or {})
+    asked = {"partition": "gpu", "exclusive": True, "extra": [], "nodes": nodes} | (queue or {})
     trial = shell_trial(folder, script, tuple(_node(rank) for rank in range(nodes)), **limits)
-    return replace(trial, launch=replace(trial.launch, executor="slurm", slurm=asked))
+    return replace(trial, launch=replace(trial.launch, executor="slurm", queue=asked))
 
 
 def _node(rank: int) -> Node:
@@ -40,7 +40,7 @@ async def executor(home, slurm):
 
 def array_trials(folder: Path, script: str, count: int, **asked) -> list[Trial]:
     """Repeats that are queued together: ids, folders and numbers as the engine gives them."""
-    first = slurm_trial(folder, script, slurm={"array": True, **asked})
+    first = slurm_trial(folder, script, queue={"array": True, **asked})
     numbers = tuple(range(1, count + 1))
     home = TrialPaths(folder / "runs" / "array" / "1")
     return [

@@ -35,7 +35,7 @@ def gridengine_trial(folder, script, *extra, **limits):
     node = Node("node0", "local", "localhost", node_address(0), gpu_indices=())
     trial = shell_trial(folder, script, (node,), **limits)
     asked = {"exclusive": True, "extra": list(extra), "max_nodes": 1}
-    return replace(trial, launch=replace(trial.launch, executor="gridengine", slurm=asked))
+    return replace(trial, launch=replace(trial.launch, executor="gridengine", queue=asked))
 
 
 def test_the_example_is_short():
@@ -55,7 +55,7 @@ async def test_a_second_engine_finds_the_job_of_the_first_and_queues_no_other(ex
     trial = gridengine_trial(tmp_path, "sleep 60")
     first = await executor.submit(trial)
     trial.paths.reference.unlink()
-    next(home.rglob("slurm.json")).unlink()
+    next(home.rglob("queue.json")).unlink()
     other = open_executor()
     assert await other.adopt(trial) == first
     await other.cancel(trial)

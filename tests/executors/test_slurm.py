@@ -20,7 +20,7 @@ __all__ = ["executor"]
 
 async def test_a_trial_over_two_nodes_comes_home(executor, tmp_path):
     script = "echo rank {node_rank} of {hosts} at {master_address}:{master_port} on $SLURMD_NODENAME"
-    trial = slurm_trial(tmp_path, script, nodes=2, slurm={"gres": "gpu:{gpus}"})
+    trial = slurm_trial(tmp_path, script, nodes=2, queue={"gres": "gpu:{gpus}"})
     observation = await run_to_end(executor, trial)
     assert (observation.state, str(observation.cause)) == (State.SUCCEEDED, "exit code 0")
     logs = [trial.paths.node(f"node{rank}").log.read_text().split() for rank in range(2)]
@@ -85,7 +85,7 @@ async def test_nothing_is_submitted_twice(executor, slurm, tmp_path):
     trial.paths.reference.unlink()
     later = open_executor()
     third = await later.adopt(trial)
-    (Path(os.environ["HOME"]) / ".dlperf" / trial.trial_id / "slurm.json").unlink()
+    (Path(os.environ["HOME"]) / ".dlperf" / trial.trial_id / "queue.json").unlink()
     trial.paths.reference.unlink()
     fourth = await later.submit(trial)
     assert first == second == third == fourth

@@ -20,7 +20,7 @@ __all__ = ["executor"]
 
 
 async def test_no_more_time_is_asked_for_than_the_partition_gives(executor, slurm, tmp_path):
-    trial = slurm_trial(tmp_path, "echo done", slurm={"partition": "short"})
+    trial = slurm_trial(tmp_path, "echo done", queue={"partition": "short"})
     items = {item.check: item for item in await executor.check(trial.launch)}
     assert (items["time_limit"].ok, items["slurm"].ok) == (True, True)
     assert str(items["time_limit"].message) == (
@@ -31,7 +31,7 @@ async def test_no_more_time_is_asked_for_than_the_partition_gives(executor, slur
 
 
 async def test_more_time_than_the_partition_gives_is_said_before_and_while_the_job_waits(executor, slurm, tmp_path):
-    trial = slurm_trial(tmp_path, "echo never", slurm={"partition": "short", "time_limit_minutes": 30})
+    trial = slurm_trial(tmp_path, "echo never", queue={"partition": "short", "time_limit_minutes": 30})
     items = {item.check: item for item in await executor.check(trial.launch)}
     assert (items["time_limit"].ok, str(items["time_limit"].message)) == (
         False,
@@ -57,7 +57,7 @@ async def test_more_time_than_the_partition_gives_is_said_before_and_while_the_j
     ],
 )
 async def test_what_slurm_refuses_is_said_before_and_at_submission(executor, tmp_path, slurm_options, message):
-    trial = slurm_trial(tmp_path, "echo never", slurm=slurm_options)
+    trial = slurm_trial(tmp_path, "echo never", queue=slurm_options)
     items = {item.check: item for item in await executor.check(trial.launch)}
     assert (items["reachable"].ok, items["slurm"].ok) == (True, False)
     assert message in str(items["slurm"].message)
@@ -90,7 +90,7 @@ async def test_the_start_of_a_program_is_tried_in_a_job(executor, tmp_path):
 
 
 async def test_an_image_is_found_in_storage_that_only_the_hardware_names(executor, podman_store, tmp_path):
-    launch = slurm_trial(tmp_path, "echo never", slurm={"gres": ""}).launch
+    launch = slurm_trial(tmp_path, "echo never", queue={"gres": ""}).launch
     variables, nodes = podman_store.variables, tuple(replace(node, gpu_indices=()) for node in launch.nodes)
     launch = replace(launch, nodes=nodes, interpreter=("sh",), env=variables, runtime_env=tuple(variables))
     plan = Configuration("slurm", "a", "case", "fp32", 32, 1, 1)

@@ -100,7 +100,7 @@ async def test_a_killed_supervisor_is_a_loss(executor, home, tmp_path):
 
 
 async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp_path):
-    trial = slurm_trial(tmp_path, "echo on; exec sleep 60", slurm={"extra": ["--requeue"]})
+    trial = slurm_trial(tmp_path, "echo on; exec sleep 60", queue={"extra": ["--requeue"]})
     reference = await executor.submit(trial)
     await printed(executor, trial, b"on", "node0")
     slurm.command("scontrol", "requeue", reference.data["job"])
@@ -121,7 +121,7 @@ async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp
     ],
 )
 async def test_a_job_that_gives_way_to_a_more_urgent_one_is_lost(executor, slurm, tmp_path, partition, options, cause):
-    trial = slurm_trial(tmp_path, "echo on; exec sleep 60", slurm={"partition": partition, "extra": options})
+    trial = slurm_trial(tmp_path, "echo on; exec sleep 60", queue={"partition": partition, "extra": options})
     await executor.submit(trial)
     await printed(executor, trial, b"on", "node0")
     urgent = slurm.command(

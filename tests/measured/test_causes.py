@@ -73,7 +73,7 @@ def test_a_diagnosis_replaces_that_of_the_journal_which_lacks_secrets():
 
 def test_only_a_diagnosis_says_that_memory_was_short():
     assert is_out_of_memory(explained(FAILED, OUT_OF_MEMORY))
-    assert is_out_of_memory(message("of_node", node="n1", cause=message("slurm_memory")))
+    assert is_out_of_memory(message("of_node", node="n1", cause=message("job_memory")))
     assert not is_out_of_memory(message("last_output", cause=FAILED, lines="no out of memory here"))
     assert not is_out_of_memory(message("ended_by_signal", number=9, name="SIGKILL"))
     assert not is_out_of_memory(None)

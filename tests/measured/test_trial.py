@@ -180,7 +180,7 @@ def test_the_cause_is_read_from_the_log_of_the_node_that_failed(paths: TrialPath
 
 def test_what_slurm_printed_tells_the_cause_where_no_log_does(paths: TrialPaths):
     write_trial(paths, {"n0/out.log": own_log(160.0)})
-    paths.slurm_log.write_text("slurmstepd: error: Detected 1 oom_kill event in StepId=7.0\n")
+    paths.job_log.write_text("slurmstepd: error: Detected 1 oom_kill event in StepId=7.0\n")
     failed = measured(paths, state=State.FAILED, cause="signal 9 (SIGKILL)")
     assert str(failed.cause) == "signal 9 (SIGKILL): out of memory"
 
@@ -278,7 +278,7 @@ def test_the_log_of_another_node_explains_a_failure_that_the_node_s_own_does_not
 @pytest.mark.parametrize("log", ["", "loss 1.0\n"])
 def test_slurm_s_log_is_quoted_where_no_node_has_a_log(paths: TrialPaths, log: str):
     write_trial(paths, {"n0/out.log": log})
-    paths.slurm_log.write_text("no Python 3.6 or newer on n2\nsrun: error: n2: task 1: Exited with exit code 1\n")
+    paths.job_log.write_text("no Python 3.6 or newer on n2\nsrun: error: n2: task 1: Exited with exit code 1\n")
     said = "last output: loss 1.0" if log else "log of the job: no Python 3.6 or newer on n2"
     assert str(measured(paths, state=State.FAILED, cause=EXIT_1).cause) == f"exit code 1; {said}"
 
@@ -286,6 +286,6 @@ def test_slurm_s_log_is_quoted_where_no_node_has_a_log(paths: TrialPaths, log: s
 def test_what_slurm_printed_is_not_quoted_twice(paths: TrialPaths):
     said = "slurmstepd: error: execve(): train: No such file or directory"
     write_trial(paths, {"n0/exit.json": "{}"})
-    paths.slurm_log.write_text(f"{said}\n")
-    failed = measured(paths, state=State.FAILED, cause=message("slurm_log", cause=EXIT_1, said=said))
+    paths.job_log.write_text(f"{said}\n")
+    failed = measured(paths, state=State.FAILED, cause=message("job_log", cause=EXIT_1, said=said))
     assert str(failed.cause) == f"exit code 1: {said}"

@@ -256,8 +256,8 @@ def test_hardware_without_containers_runs_the_program_on_the_node_itself(catalog
 def test_slurm_hardware_keeps_its_options_and_learns_the_number_of_nodes(catalog):
     queued = launch(catalog, hardware=("cluster",), precisions=("fp32",), batch_sizes=(4,), scales=("2n2g",))
     assert queued.executor == "slurm"
-    assert queued.slurm is not None
-    assert (queued.slurm["partition"], queued.slurm["nodes"]) == ("gpu", 2)
+    assert queued.queue is not None
+    assert (queued.queue["partition"], queued.queue["nodes"]) == ("gpu", 2)
     assert queued.command[-1] == "address0.dlperf.invalid,address1.dlperf.invalid"
     assert [(node.name, node.host) for node in queued.nodes] == [("node0", "login.test"), ("node1", "login.test")]
 

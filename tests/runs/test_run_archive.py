@@ -18,7 +18,7 @@ PROGRAM = b"print('training')\n" * 200
 CONTENTS = {
     "trial.json": b"{}\n",
     "ref.json": b'{"executor": "direct"}\n',
-    "slurm.log": b"srun: done\n",
+    "job.log": b"srun: done\n",
     "nodes/a/launch.sh": b"exec train\n",
     "nodes/a/environment.json": b'{"cpu": "' + b"x" * INLINE_BYTES + b'"}',
     "nodes/a/exit.json": '{"cause": "内存不足\\r\\n"}\r\n'.encode(),
@@ -69,7 +69,7 @@ def test_every_byte_is_still_there_after_sealing(sealed: TrialPaths):
 
 
 def test_only_logs_and_telemetry_stay_beside_the_list(sealed: TrialPaths):
-    logs = {"slurm.log", *(f"nodes/a/{name}" for name in ("out.log", "telemetry.csv"))}
+    logs = {"job.log", *(f"nodes/a/{name}" for name in ("out.log", "telemetry.csv"))}
     ranks = {"nodes/a/ranks/exit.json", "nodes/a/ranks/odd\nname\\.log"}
     assert loose(sealed) == {"archive.json"} | logs | ranks
 
@@ -153,17 +153,17 @@ def test_a_derived_result_is_no_part_of_what_was_archived(sealed: TrialPaths):
 
 def test_changed_missing_and_added_files_are_told_apart(sealed: TrialPaths):
     write(sealed, {"nodes/a/out.log": b"other", "nodes/a/extra.log": b"new", "nodes/a/exit.json": b"{}"})
-    (sealed.directory / "slurm.log").unlink()
+    (sealed.directory / "job.log").unlink()
     (sealed.objects / hashlib.sha256(PROGRAM).hexdigest()).write_bytes(b"other")
     (sealed.objects / hashlib.sha256(CONTENTS["nodes/a/supervisor.json"]).hexdigest()).unlink()
     assert TrialFiles(sealed).problems() == [
+        ChecksumProblem("job.log", "missing"),
         ChecksumProblem("nodes/a/exit.json", "changed"),
         ChecksumProblem("nodes/a/extra.log", "added"),
         ChecksumProblem("nodes/a/out.log", "changed"),
         ChecksumProblem("nodes/a/supervisor.json", "missing"),
         ChecksumProblem("rendered/a/files/train.py", "changed"),
         ChecksumProblem("rendered/b/files/train.py", "changed"),
-        ChecksumProblem("slurm.log", "missing"),
     ]
 
 

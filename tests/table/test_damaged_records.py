@@ -167,7 +167,7 @@ def test_a_pipe_in_place_of_a_record_does_not_block(tmp_path, capsys):
     workspace = workspace_in(tmp_path)
     paths = measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
     trial = paths.trial(TrialKey(planned().configuration.id, 1))
-    of_trial = trial.result, trial.slurm_log, trial.node("n0").telemetry, trial.node("n0").log
+    of_trial = trial.result, trial.job_log, trial.node("n0").telemetry, trial.node("n0").log
     for path in (*of_trial, paths.tags, paths.lock, paths.progress, paths.journal, paths.plan):
         path.unlink(missing_ok=True)
         os.mkfifo(path)

@@ -160,7 +160,7 @@ def test_what_cannot_run_is_not_supported_with_the_reason(workspace: Workspace):
 
 ENDINGS = {
     "out of memory in the log": (State.FAILED, "exit code 1", "RuntimeError: CUDA out of memory.", "out of memory"),
-    "out of memory on the host": (State.FAILED, message("slurm_memory"), "", "out of memory"),
+    "out of memory on the host": (State.FAILED, message("job_memory"), "", "out of memory"),
     "failed": (State.FAILED, "exit code 3", "", "failed: exit code 3"),
     "failed for a known cause": (
         State.FAILED,

@@ -35,7 +35,7 @@ class Evidence:
     tail: str = ""
     tails: Mapping[str, str] = field(default_factory=dict)
     """End of each node's log, where there are several nodes."""
-    slurm_tail: str = ""
+    job_tail: str = ""
     telemetry: tuple[tuple[TelemetryRow, ...], ...] = ()
     """By node."""
     duration_seconds: float | None = None
@@ -74,7 +74,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         log_run=record.log_run if record else None,
         tail=log_tail(log) if log else "",
         tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
-        slurm_tail=log_tail(paths.slurm_log),
+        job_tail=log_tail(paths.job_log),
         telemetry=telemetry,
         duration_seconds=max((_number(record, "duration_seconds") for record in exits), default=0.0) or None,
         nodes=tuple(

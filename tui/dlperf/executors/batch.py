@@ -139,7 +139,7 @@ class BatchExecutor(SupervisedExecutor):
         for task in tasks:
             known = self._last_known(task)
             if not known.finished:
-                cause = known.cause or message("slurm_silent", complaint=queue.error)
+                cause = known.cause or message("job_silent", complaint=queue.error)
                 self._known[task.key] = replace(known, unreachable_since=queue.silent_since, cause=cause)
 
     async def _end_unwanted(self, client: NodeClient, trials: Iterable[Trial]) -> None:
@@ -183,7 +183,7 @@ class BatchExecutor(SupervisedExecutor):
         await super().collect(trial)
         (log,) = await self._login(trial).read([ByteRange(f"{file_name(trial.trial_id)}/{LOG}", 0, WHOLE_BYTES)])
         if isinstance(log, bytes):
-            write_atomic(trial.paths.slurm_log, log, private=True)
+            write_atomic(trial.paths.job_log, log, private=True)
 
     async def adopt(self, trial: Trial) -> Reference | None:
         """Return ``ref.json``, else ask the login node for the trial's job.

@@ -48,7 +48,7 @@ class JobArray:
 
 def nodes_at_once(launch: Launch) -> int:
     """How many nodes jobs of one campaign may have at the same time."""
-    nodes, asked = len(launch.nodes), launch.slurm or {}
+    nodes, asked = len(launch.nodes), launch.queue or {}
     # Slurm may put jobs that share their nodes on the same one, where they would disturb each other.
     return max(nodes, int(asked.get("max_nodes") or nodes)) if asked.get("exclusive", True) else nodes
 
@@ -136,7 +136,7 @@ def observation_in_job(node: str, report: NodeReport, starts: bool, job: Job | N
     started = report.supervisor is not None
     seen = NodeObservation(node, State.RUNNING, log_size=report.streams.get("out.log", 0), starts=starts)
     if was_requeued(report, job):
-        return replace(seen, state=State.LOST, cause=message("slurm_requeued"))
+        return replace(seen, state=State.LOST, cause=message("job_requeued"))
     report = replace(report, alive=False, orphaned=False)
     if report.problem is not None:
         over = report.exit is not None or (job is not None and job.over)
@@ -178,10 +178,10 @@ def _ended_from_outside(report: NodeReport) -> bool:
 
 def _why_over(job: Job, started: bool) -> Message:
     if job.state == GONE:
-        return message("slurm_forgot", job=job.number)
+        return message("job_forgot", job=job.number)
     if job.state in _CAUSES:
         return message(_CAUSES[job.state])
-    code = "slurm_over" if started else "slurm_not_started"
+    code = "job_over" if started else "job_not_started"
     return message(code, job=job.number, state=job.state, reason=job.reason)
 
 

@@ -47,7 +47,7 @@ class Scheduler(ABC):
 
     @abstractmethod
     def script(self, launch: Launch, batch: Batch) -> bytes:
-        """Render the job of a trial, mostly by ``job_script``; ``launch.slurm`` holds the hardware's ``queue:``."""
+        """Render the job of a trial, mostly by ``job_script``; ``launch.queue`` holds the hardware's ``queue:``."""
 
     @abstractmethod
     def find(self, name: str) -> Sequence[str]:

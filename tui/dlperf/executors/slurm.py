@@ -53,7 +53,7 @@ class Slurm(Scheduler):
 
     async def longest_minutes(self, run: Run, launch: Launch) -> int | None:
         answer = await run(["scontrol", "--oneliner", "show", "partition"])
-        return longest_minutes(answer.out, (launch.slurm or {}).get("partition"))
+        return longest_minutes(answer.out, (launch.queue or {}).get("partition"))
 
     async def check(self, run: Run, launch: Launch, batch: Batch) -> list[CheckItem]:
         answer = await run(["sbatch", "--test-only"], self.script(launch, batch))
@@ -111,7 +111,7 @@ def _minutes(text: str) -> int | None:
 
 def time_items(node: str, launch: Launch, most: int | None) -> list[CheckItem]:
     """An item if the job asks for more time than its partition allows."""
-    options, wanted = launch.slurm or {}, wanted_minutes(launch)
+    options, wanted = launch.queue or {}, wanted_minutes(launch)
     if most is None or wanted <= most:
         return []
     explicit = bool(options.get("time_limit_minutes"))

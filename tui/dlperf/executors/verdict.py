@@ -153,6 +153,6 @@ def silence(node: NodeObservation, patience: float) -> Message | None:
     if node.reachable:
         return None
     cause = node.cause or message("waiting")
-    if cause.code == "slurm_silent":
+    if cause.code == "job_silent":
         return message("goes_on_there", cause=cause)
     return message("waited_past_deadline", cause=cause, minutes=patience / 60)

@@ -11,7 +11,7 @@ from dlperf.messages import Message, message, quoted
 _PORT_IN_USE = re.compile(r"address already in use|\bEADDRINUSE\b|\bport \d{1,5} is (?:already )?in use", re.IGNORECASE)
 
 
-_EXPLAINED = {"and_more": "subject", "last_output": "cause", "slurm_log": "cause"}
+_EXPLAINED = {"and_more": "subject", "last_output": "cause", "job_log": "cause"}
 """Code of a cause that was explained → its parameter that holds the cause without explanation."""
 
 
@@ -31,10 +31,10 @@ def diagnosis(log_tail: str) -> Message | None:
 
 def is_out_of_memory(cause: Message | None) -> bool:
     """Whether a GPU or the host ran out of memory."""
-    return cause is not None and cause.mentions("out_of_memory", "slurm_memory")
+    return cause is not None and cause.mentions("out_of_memory", "job_memory")
 
 
-def explained(cause: Message | None, found: Message | None, log_tail: str = "", slurm_tail: str = "") -> Message | None:
+def explained(cause: Message | None, found: Message | None, log_tail: str = "", job_tail: str = "") -> Message | None:
     """Add the diagnosis of the log to a cause in place of an earlier one or of quoted lines, else its last line.
 
     The journal holds a cause that was explained before, without the secrets that the log has.
@@ -42,10 +42,10 @@ def explained(cause: Message | None, found: Message | None, log_tail: str = "", 
     Args:
         found: the diagnosis of the log.
         log_tail: source of the last line; "" to add none.
-        slurm_tail: the same where there is no log.
+        job_tail: the same where there is no log.
     """
     if found is None:
-        return _with_last_output(cause, log_tail, slurm_tail) if cause else None
+        return _with_last_output(cause, log_tail, job_tail) if cause else None
     if cause is None:
         return found
     if found in cause.chain():
@@ -63,10 +63,10 @@ def _unexplained(cause: Message) -> Message:
     return shorter if cause.code in _EXPLAINED else replace(cause, parameters={**cause.parameters, name: shorter})
 
 
-def _with_last_output(cause: Message, log_tail: str, slurm_tail: str) -> Message:
+def _with_last_output(cause: Message, log_tail: str, job_tail: str) -> Message:
     if cause.mentions(*_EXPLAINED):
         return cause
     if line := last_line(log_tail):
         return message("last_output", cause=cause, lines=line)
-    said = last_statement(slurm_tail)
-    return message("slurm_log", cause=cause, said=said) if said else cause
+    said = last_statement(job_tail)
+    return message("job_log", cause=cause, said=said) if said else cause

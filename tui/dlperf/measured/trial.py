@@ -234,9 +234,9 @@ def _cause(evidence: Evidence, launch: Launch, status: TrialStatus) -> Message |
         )
     if found and named and node not in ("", named):
         found = message("of_node", node=node, cause=found)
-    found = found or diagnosis(evidence.slurm_tail)
-    slurm_tail = "" if evidence.tail or any(evidence.tails.values()) else evidence.slurm_tail
-    return explained(cause, found, tail if status.state in (State.FAILED, State.TIMED_OUT) else "", slurm_tail)
+    found = found or diagnosis(evidence.job_tail)
+    job_tail = "" if evidence.tail or any(evidence.tails.values()) else evidence.job_tail
+    return explained(cause, found, tail if status.state in (State.FAILED, State.TIMED_OUT) else "", job_tail)
 
 
 def _failed_node(launch: Launch, tail: str) -> str:

@@ -33,9 +33,9 @@ class Hidden:
         """Return a launch without secrets."""
         named = frozenset(map(_plain_name, launch.secret))
         container = launch.container
-        slurm = launch.slurm
-        if slurm and slurm.get("extra"):
-            slurm = slurm | {"extra": self._words(slurm["extra"], named)}
+        queue = launch.queue
+        if queue and queue.get("extra"):
+            queue = queue | {"extra": self._words(queue["extra"], named)}
         return replace(
             launch,
             interpreter=self._words(launch.interpreter, named),
@@ -44,7 +44,7 @@ class Hidden:
             setup=tuple(self._words(command, named) for command in launch.setup),
             env={name: self._value(name, value, named) for name, value in launch.env.items()},
             container=container and replace(container, options=self._words(container.options, named)),
-            slurm=slurm,
+            queue=queue,
             node_preparation=launch.node_preparation.with_texts(partial(self._text, named=named)),
             program_preparation=launch.program_preparation.with_texts(partial(self._text, named=named)),
             build=tuple(self._text(line, named) for line in launch.build),
@@ -106,8 +106,8 @@ def revealed(launch: Launch, secrets: Mapping[str, str]) -> Launch:
         program_preparation=launch.program_preparation.with_texts(reveal),
         build=tuple(map(reveal, launch.build)),
     )
-    if launch.slurm and launch.slurm.get("extra"):
-        return replace(launch, slurm=launch.slurm | {"extra": tuple(map(reveal, launch.slurm["extra"]))})
+    if launch.queue and launch.queue.get("extra"):
+        return replace(launch, queue=launch.queue | {"extra": tuple(map(reveal, launch.queue["extra"]))})
     return launch
 
 

@@ -63,7 +63,7 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         program_preparation=subject.framework.preparation,
         build=_installation(subject) + subject.framework.build + subject.case.build,
         requirements=subject.framework.requirements or "",
-        slurm=_slurm(subject),
+        queue=_queue(subject),
         deadline_seconds=recipe.deadline_seconds,
         stall_seconds=recipe.stall_seconds,
         log_limit_bytes=int(hardware.log_limit_gb * 1e9),
@@ -200,7 +200,7 @@ def _node(node: Node, subject: Subject) -> Node:
     return replace(node, host=host, address=node.address or host, gpu_indices=visible)
 
 
-def _slurm(subject: Subject) -> dict[str, object] | None:
+def _queue(subject: Subject) -> dict[str, object] | None:
     """The catalogue's options, with ``nodes``: how many to ask for."""
     job = subject.hardware.job
     if job is None:

@@ -73,7 +73,7 @@ class Launch:
     build: tuple[str, ...] = ()
     """Lines of bash that run once on each node, see ``render.trial``."""
     container: Container | None = None
-    slurm: dict[str, Any] | None = None
+    queue: dict[str, Any] | None = None
     """How to ask the scheduler, whichever it is."""
     deadline_seconds: float = 3600.0
     stall_seconds: float = 600.0

@@ -12,7 +12,7 @@ from dlperf.errors import RequestError
 from dlperf.plan.model import Launch
 
 BATCH = "batch.sh"
-LOG = "slurm.log"
+LOG = "job.log"
 """Output of the batch script and the supervisors; the trial's output is elsewhere."""
 SPARE_SECONDS = 300.0
 """Time limit beyond the trial's own deadline: to start, to end hanging processes, to release the GPUs."""
@@ -78,7 +78,7 @@ def job_script(directives: Sequence[str], batch: Batch, start: Sequence[str] = (
 
 def wanted_minutes(launch: Launch) -> int:
     """The time limit of the catalogue, or the trial's deadline with some time to spare."""
-    asked = (launch.slurm or {}).get("time_limit_minutes")
+    asked = (launch.queue or {}).get("time_limit_minutes")
     return int(asked or math.ceil((launch.longest_seconds + SPARE_SECONDS) / 60))
 
 
@@ -91,7 +91,7 @@ def batch_script(launch: Launch, batch: Batch) -> bytes:
 
 def _options(launch: Launch, batch: Batch) -> Iterator[str]:
     """The options; the catalogue's ``extra`` ones come last and take precedence."""
-    asked = launch.slurm or {}
+    asked = launch.queue or {}
     folder = (batch.stem or batch.folder).replace("%", "%%") + (".%a" if batch.tasks else "")
     yield f"--job-name={batch.name}"
     yield f"--comment=dlperf {batch.name}"
@@ -115,7 +115,7 @@ def _options(launch: Launch, batch: Batch) -> Iterator[str]:
 
 def _minutes(launch: Launch, most: int | None) -> int:
     wanted = wanted_minutes(launch)
-    explicit = (launch.slurm or {}).get("time_limit_minutes")
+    explicit = (launch.queue or {}).get("time_limit_minutes")
     # A job that asks for more than its partition allows waits forever.
     return min(wanted, most) if most and not explicit else wanted
 

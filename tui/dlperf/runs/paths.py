@@ -123,7 +123,7 @@ class TrialPaths:
     rendered = _Path("rendered")
     """What was sent to the nodes: names of archived files, no folder."""
     reference = _Path("ref.json")
-    slurm_log = _Path("slurm.log")
+    job_log = _Path("job.log")
     """Output of the batch script and ``srun``, for a trial under Slurm."""
     result = _Path("result.json")
     timeline = _Path("timeline.json")

@@ -35,7 +35,7 @@ def run_command(argv: List[str], script: bytes = b"") -> Json:
 
 def find_job(directory: str, find: List[str]) -> Json:
     """The ``job`` of a trial, or the error of the command that finds it."""
-    known = read_json(os.path.join(directory, "slurm.json"))
+    known = read_json(os.path.join(directory, "queue.json"))
     if known is not None:
         return known
     # An agent that was killed between queueing it and writing the number left a job of this name.
@@ -46,5 +46,5 @@ def find_job(directory: str, find: List[str]) -> Json:
 def record_job(directory: str, answer: Json) -> Json:
     """Write the number of the job that a command printed."""
     record = {"schema": SCHEMA, "job": re.split(r"[;\s]", answer["out"].strip())[0], "code": 0, "err": ""}
-    write_json(os.path.join(directory, "slurm.json"), record)
+    write_json(os.path.join(directory, "queue.json"), record)
     return record

@@ -18,7 +18,7 @@ from ..scope import pids_of
 OWN_FILES = frozenset(
     [
         *("job.json", "heartbeat", "supervisor.log", "sweeper.json", "cancel.json"),
-        *("submit.lock", "slurm.json", "allocation.json", "payload.sh"),
+        *("submit.lock", "queue.json", "allocation.json", "payload.sh"),
         *("build.sh", "build.failed"),
         *(reserved("cancel.json"), reserved("exit.json")),
     ]
