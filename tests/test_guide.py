@@ -80,7 +80,7 @@ def test_every_selection_of_the_page_on_language_models_can_run(typed, tmp_path)
     machine.parent.mkdir(parents=True, exist_ok=True)
     machine.write_text(text)
     selections = [line.partition(" --name")[0].split(" ", 2)[2] for line in commands(page) if " -p " in line]
-    assert len(selections) == 5
+    assert len(selections) == 6
     for selection in selections:
         plan = json.loads(typed(f"dlperf plan {selection} --json"))
         assert plan["configurations"]
@@ -107,7 +107,7 @@ def test_the_stacks_of_a_public_report_are_planned_on_a_machine_of_ones_own(type
     selections = [
         line.split(" ", 2)[2].removesuffix(" --render") for line in lines if not line.startswith("dlperf check")
     ]
-    assert len(selections) == 5
+    assert len(selections) == 6
     for selection in selections:
         plan = json.loads(typed(f"dlperf plan {selection} --json"))
         assert plan["configurations"]

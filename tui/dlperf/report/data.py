@@ -48,6 +48,7 @@ KINDS = {
 }
 """Origins of results in the order of pages, with their headings."""
 FAMILIES = {
+    "jax": "JAX",
     "mindspore": "MindSpore",
     "mxnet": "MXNet",
     "oneflow": "OneFlow",

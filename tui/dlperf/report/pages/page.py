@@ -55,7 +55,9 @@ class Page:
     def render(self, template: str, /, **view: object) -> str:
         """Render the page; templates also get ``data``, the page's figures as files, ``stated`` and others."""
         schema = at.html_address(self.path, "guide/data.md")
-        common = {"data": self.data_links(), "schema": schema, "preview": self.data.preview(self.path)}
+        better = at.html_address(self.path, "guide/programs.md") + "#send-a-better-program"
+        common = {"data": self.data_links(), "schema": schema, "better_program": better}
+        common["preview"] = self.data.preview(self.path)
         return render(template, self.language, self.data.templates, **(common | {"stated": self._stated()} | view))
 
     def _stated(self) -> list[tuple[str, str]]:
