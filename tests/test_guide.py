@@ -107,7 +107,7 @@ def test_the_stacks_of_a_public_report_are_planned_on_a_machine_of_ones_own(type
     selections = [
         line.split(" ", 2)[2].removesuffix(" --render") for line in lines if not line.startswith("dlperf check")
     ]
-    assert len(selections) == 6
+    assert len(selections) == 5
     for selection in selections:
         plan = json.loads(typed(f"dlperf plan {selection} --json"))
         assert plan["configurations"]
