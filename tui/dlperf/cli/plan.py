@@ -31,18 +31,23 @@ def plan(
     from dlperf.plan import expand
 
     result = expand(selection, options.current_catalog(context))
-    if as_json:
-        print_json(_document(result, render))
-    elif render:
-        _print_scripts(result.configurations)
-        _print_impossible(result.impossible)
-    else:
-        _print_configurations(result)
-        _print_impossible(result.impossible)
+    print_plan(result, as_json, render)
     if not result.configurations:
         raise RequestError(
             f"nothing can run: {count_noun(len(result.impossible), 'configuration')} requested, none possible"
         )
+
+
+def print_plan(result: Plan, as_json: bool = False, render: bool = False) -> None:
+    """Print what would run, and what cannot."""
+    if as_json:
+        print_json(_document(result, render))
+        return
+    if render:
+        _print_scripts(result.configurations)
+    else:
+        _print_configurations(result)
+    _print_impossible(result.impossible)
 
 
 def _document(result: Plan, render: bool) -> dict[str, Any]:

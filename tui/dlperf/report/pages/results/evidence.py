@@ -19,6 +19,7 @@ from dlperf.report.site import locations as at
 from dlperf.report.views import Picture
 from dlperf.runs.store import dump_record
 from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.third_party import can_be_planned
 
 FoundOf = Mapping[int, Evidence]
 """Evidence by trial number."""
@@ -106,7 +107,8 @@ def commands_again(page: Page, row: ConfigurationResult) -> tuple[str, str]:
     words = ["dlperf", "reproduce", f"{row.campaign}/{row.configuration}", "-H", "MACHINE"]
     if not is_published(row.campaign):
         return shlex.join(words), shlex.join(("dlperf", "verify", row.campaign))
-    words += [] if row.framework in page.data.frameworks else ["-f", "FRAMEWORK"]
+    if not can_be_planned(row, page.data.frameworks, page.data.cases):
+        words = []
     logs = [one.log for one in page.data.audited.get((row.campaign, row.configuration), ()) if one.log]
     origin = logs[0].partition(":")[0] if logs and "@" in logs[0].partition(":")[0] else "owner/repository@commit"
     return shlex.join(words), f"dlperf verify published --logs {shlex.quote(origin)}:FOLDER" if logs else ""

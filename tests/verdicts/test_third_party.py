@@ -1,0 +1,109 @@
+"""Third-party results: what a machine can run of them, and what differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlperf.catalog.axes import Configuration, field_values
+from dlperf.catalog.files.load import load_catalog
+from dlperf.errors import RequestError
+from dlperf.plan import expand
+from dlperf.plan.model import Selection
+from dlperf.runs.paths import Workspace
+from dlperf.table.load import load_results
+from dlperf.table.model import ConfigurationResult, Status
+from dlperf.verdicts.third_party import built_in_framework, differing_axes, is_third_party, nearest, of_published
+
+ROOT = Path(__file__).parents[2]
+CATALOG = load_catalog(ROOT / "catalog")
+FOUR = Selection(hardware=("h100-4x",), repeats=1)
+
+
+def published(framework="torchtitan-2024-12", precision="fp8", gpus=8, **axes):
+    point = Configuration(
+        "8-x-h100", framework, "llama3-8b", precision, 2, 1, gpus, axes=tuple({"sequence_length": 8192, **axes}.items())
+    )
+    return ConfigurationResult(
+        **field_values(point),
+        campaign="published/torchtitan",
+        unit="tokens/s",
+        value=8000.0 * gpus,
+        status=Status("published"),
+        configuration=point.id,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "framework"),
+    [
+        ("torchtitan-2024-12", "torchtitan"),
+        ("torchtitan", "torchtitan"),
+        ("pytorch-2.1", "pytorch"),
+        ("pytorch-compiled", "pytorch-compiled"),
+        ("mxnet-w-o-clip", None),
+        ("megatron-bridge-nemo-26.08", None),
+    ],
+)
+def test_a_framework_of_a_report_is_one_of_the_catalogue_by_its_id_and_a_version(name, framework):
+    assert built_in_framework(name, CATALOG.frameworks) == framework
+
+
+def test_the_nearest_configuration_keeps_what_the_machine_can_do_and_lists_the_rest():
+    row = published(compile="yes", global_batch=16, fsdp=8, virtual_pipeline=2)
+    found = nearest(row, FOUR, CATALOG)
+    chosen = found.selection
+    assert [str(each) for each in found.differences] == [
+        "hardware: 8-x-h100 there, h100-4x here",
+        "framework: torchtitan-2024-12 there, torchtitan here",
+        "GPUs: 1n8g there, 1n4g here",
+        "virtual_pipeline: 2 there, which cannot be set here",
+    ]
+    plan = expand(chosen, CATALOG)
+    assert len(plan.configurations) == 1
+    assert "checkpointing: not stated there, selective here" in map(str, differing_axes(row, plan))
+
+
+def test_a_precision_that_is_not_there_becomes_the_nearest_one():
+    assert nearest(published(precision="nvfp4"), FOUR, CATALOG).selection.precisions == ("fp8",)
+    found = nearest(published("huggingface-5", precision="fp8"), FOUR, CATALOG)
+    assert found.selection.precisions == ("bf16",)
+    assert "precision: fp8 there, bf16 here" in map(str, found.differences)
+
+
+def test_the_verdict_is_the_share_of_the_throughput_of_a_gpu():
+    point = Configuration("box", "torchtitan", "llama3-8b", "fp8", 2, 1, 4)
+    again = ConfigurationResult(**field_values(point), campaign="mine", unit="tokens/s", value=29120.0)
+    assert str(of_published(published(), again)) == "91 % of the published throughput of a GPU (published/torchtitan)"
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        (published("megatron-bridge-nemo-26.08"), "no framework of the catalogue runs megatron-bridge-nemo-26.08"),
+        (published(gpus=8), None),
+    ],
+)
+def test_what_cannot_be_planned_is_said_in_one_line(row, why):
+    if why is None:
+        with pytest.raises(RequestError, match="no machine '8-x-h100' is in the catalogue: name yours by --hardware"):
+            nearest(row, Selection(), CATALOG)
+    else:
+        with pytest.raises(RequestError, match=why):
+            nearest(row, FOUR, CATALOG)
+
+
+def test_every_third_party_result_of_this_workspace_plans_or_says_why_not():
+    rows = [row for row in load_results(Workspace.find(ROOT)) if is_third_party(row)]
+    plans = 0
+    for row in rows:
+        try:
+            plan = expand(nearest(row, FOUR, CATALOG).selection, CATALOG)
+            plans += len(plan.configurations)
+            reasons = [str(item.reason) for item in plan.impossible]
+        except RequestError as error:
+            reasons = [str(error)]
+        assert all(reason and "\n" not in reason for reason in reasons)
+    assert len(rows) > 700
+    assert plans > 20
