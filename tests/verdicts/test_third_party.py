@@ -54,6 +54,8 @@ def test_the_nearest_configuration_keeps_what_the_machine_can_do_and_lists_the_r
     row = published(compile="yes", global_batch=16, fsdp=8, virtual_pipeline=2)
     found = nearest(row, FOUR, CATALOG)
     chosen = found.selection
+    assert (chosen.precisions, chosen.scales, chosen.batch_sizes) == (("fp8",), ("1n4g",), (2,))
+    assert chosen.axes == ("sequence_length=8192", "compile=yes")
     assert [str(each) for each in found.differences] == [
         "hardware: 8-x-h100 there, h100-4x here",
         "framework: torchtitan-2024-12 there, torchtitan here",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dlperf.catalog.axes import parse_scale
+from dlperf.catalog.axes import AxisValue, parse_scale
 from dlperf.errors import RequestError
 from dlperf.messages import Message, message
 from dlperf.plan.axes import declared_axes
@@ -167,7 +167,7 @@ def _gpus(scale: str) -> int:
     return nodes * gpus
 
 
-def _axes(row: ConfigurationResult, case: Case, recipe: Recipe) -> tuple[tuple[str, ...], list[tuple[str, object]]]:
+def _axes(row: ConfigurationResult, case: Case, recipe: Recipe) -> tuple[tuple[str, ...], list[tuple[str, AxisValue]]]:
     """Return the axes that can be set, as ``name=value``, and those that cannot."""
     declared, chosen, unset = declared_axes(case, recipe), [], []
     for name, value in row.axes:
@@ -178,7 +178,7 @@ def _axes(row: ConfigurationResult, case: Case, recipe: Recipe) -> tuple[tuple[s
     return tuple(chosen), unset
 
 
-def _is_implied(row: ConfigurationResult, name: str, value: object) -> bool:
+def _is_implied(row: ConfigurationResult, name: str, value: AxisValue) -> bool:
     """Whether the configuration has the value without an axis: a batch on each GPU, weights divided over all GPUs."""
     usual = dict(zip(_IMPLIED, ((row.batch_size or 0) * gpus_of(row), gpus_of(row)), strict=True))
     return usual.get(name) == value
