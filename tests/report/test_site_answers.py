@@ -185,6 +185,22 @@ def test_figures_of_different_sequence_lengths_are_never_compared() -> None:
     assert [answer.second for answer in answers([short, long])] == [None, None]
 
 
+def test_stock_programs_are_compared_with_stock_ones_and_tuned_ones_with_tuned_ones() -> None:
+    speeds = {
+        ("alpha", "tuned"): 500.0,
+        ("beta", "tuned"): 480.0,
+        ("alpha-stock", "stock"): 400.0,
+        ("beta-stock", "stock"): 390.0,
+    }
+    found = answers([replace(measured(name, value=speed), tuning=how) for (name, how), speed in speeds.items()])
+    pairs = [(answer.best.framework, answer.second and answer.second.framework) for answer in found]
+    assert pairs == [("alpha", "beta"), ("alpha-stock", "beta-stock")]
+    assert [figures.tuning_words(ENGLISH, answer.best) for answer in found] == [
+        ("tuned programs",),
+        ("stock programs",),
+    ]
+
+
 def test_figures_of_different_sources_are_never_compared() -> None:
     assert all(answer.second is None for answer in answers([measured("alpha"), published("paddle", 1, 393.5)]))
 

@@ -75,7 +75,7 @@ def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
 def contest_of(result: ConfigurationResult) -> tuple[object, ...]:
     """Return the key that two results of a report must share to be compared."""
     work = work_left_out(result.framework)
-    return result.hardware, base_precision(result), result.axes, result.unit, result.metric, work
+    return result.hardware, base_precision(result), result.axes, result.unit, result.metric, result.tuning, work
 
 
 def base_precision(result: ConfigurationResult) -> str:

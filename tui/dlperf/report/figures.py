@@ -26,6 +26,8 @@ UNSAID = ("tensor_parallel=1", "gradient_accumulation=1")
 """Values without words: nothing is divided."""
 StatedAxes = Mapping[str, tuple[tuple[str, AxisValue], ...]]
 """Axes by case that a page states once."""
+TUNING = {"stock": N_("stock programs"), "tuned": N_("tuned programs")}
+"""What a recipe states of its program → words."""
 NONE_STATED: StatedAxes = MappingProxyType({})
 LEAST_READINGS = 20
 """Readings of power in each trial's window under which samples per joule are not shown."""
@@ -213,6 +215,11 @@ def point_parts(language: Language, result: ConfigurationResult, stated: StatedA
     several = language.gettext("{count} GPUs", count=scale_text(result)) if result.nodes > 1 else ""
     scale = several or gpus_text(language, result)
     return [precision_text(result), *settings_of(language, result, stated), scale]
+
+
+def tuning_words(language: Language, result: ConfigurationResult) -> tuple[str, ...]:
+    """Return whether a result is of a stock or a tuned program; nothing where that is not stated."""
+    return (language.gettext(TUNING[result.tuning]),) if result.tuning in TUNING else ()
 
 
 def conditions_text(language: Language, result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> str:

@@ -188,10 +188,11 @@ def _news(page: Page) -> list[tuple[str, str, list[Link]]]:
 
 def _headline(page: Page, answer: Answer) -> Headline:
     best = answer.best
+    conditions = figures.precision_text(answer.shared), *page.settings(best), *figures.tuning_words(page.language, best)
     return Headline(
         case=replace(page.report_link(best), text=page.data.case_title(best.case)),
         hardware=_hardware_with_gpus(page, best),
-        conditions=(figures.precision_text(answer.shared), *page.settings(best)),
+        conditions=conditions,
         unit=best.unit,
         bars=ranked_bars(page, answer, MOST_NAMED),
         lead=lead(page, answer),
