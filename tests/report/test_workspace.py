@@ -155,6 +155,18 @@ def test_a_workspace_that_holds_copies_gives_them_up_and_keeps_what_is_its_owner
     assert "come with dlperf" not in build_site(workspace, strict=True).warnings
 
 
+def test_campaigns_of_version_0_1_are_refused_before_anything_is_changed(tmp_path: Path) -> None:
+    shutil.copytree(OF_VERSION_0_1, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "runs/first").mkdir(parents=True)
+    (tmp_path / "runs/first/campaign.yaml").write_text("name: first\n")
+    before = files(tmp_path)
+    with pytest.raises(
+        RequestError, match=r"runs/first: of dlperf 0\.1, which this version does not read: move out of"
+    ):
+        build_site(Workspace(tmp_path))
+    assert files(tmp_path) == before
+
+
 def test_a_file_that_replaces_one_of_dlperf_is_used_until_that_changes(tmp_path: Path) -> None:
     workspace = created(tmp_path)
     theme = workspace.site / "theme"

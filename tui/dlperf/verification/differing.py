@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dlperf.messages.message import QUOTED
 from dlperf.runs.bounded import load_json
 from dlperf.runs.store import record_bytes
 
@@ -77,8 +76,7 @@ def _leaves(place: tuple[str, ...], stored: Any, recomputed: Any) -> Iterator[_L
 
 
 def _is_empty(value: Any) -> bool:
-    """Tell whether a record says nothing; version 0.1 wrote texts in place of codes, some of which are still that."""
-    return value is None or value in ("", [], {}) or (isinstance(value, dict) and value.get("code") == QUOTED)
+    return value is None or value in ("", [], {})
 
 
 def _is_error(value: Any) -> bool:
@@ -87,9 +85,7 @@ def _is_error(value: Any) -> bool:
 
 
 def _by_key(value: Any) -> Any:
-    """Return a list of things with names as a mapping, and messages of version 0.1, which are texts, by their code."""
-    if isinstance(value, dict) and isinstance(message := value.get("message"), dict):
-        return {**({} if "text" in message else message), **value, "message": message["code"]}
+    """Return a list of things with names as a mapping."""
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return value
     named = {_name(item): item for item in value}

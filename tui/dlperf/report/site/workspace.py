@@ -14,10 +14,11 @@ from dlperf.opening import read_bytes
 from dlperf.report.site.before_stamps import convert, is_unstamped_copy
 from dlperf.report.site.shipped import files_below, own_files, shipped_root
 from dlperf.report.templating import TEMPLATES
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.store import read_record_if_whole, write_atomic, write_record
 from dlperf.version import RELEASE
 
+PLAN_OF_0_1 = "campaign.yaml"
 NEW_FILES = Path(__file__).parents[1] / "workspace"
 """Folder of the files of a new workspace."""
 
@@ -53,8 +54,10 @@ def update_workspace(workspace: Workspace, accept: bool = False) -> list[str]:
         accept: files that replace those of dlperf fit this version.
 
     Raises:
-        RequestError: a newer dlperf wrote it, or a file of it replaces one that has changed since.
+        RequestError: a newer dlperf wrote it, it holds campaigns of version 0.1, or a file of it replaces one that has
+            changed since.
     """
+    _refuse_campaigns_of_0_1(workspace)
     notes = convert(workspace) if is_unstamped_copy(workspace) else []
     before = read_record_if_whole(workspace.site_stamp, Stamp)
     if before and _release(before.version) > _release(RELEASE):
@@ -72,6 +75,16 @@ def update_workspace(workspace: Workspace, accept: bool = False) -> list[str]:
     if before and accept and before.replaced != stamp.replaced:
         notes.append(f"{workspace.site}: replaces {', '.join(stamp.replaced) or 'no file'} of dlperf {RELEASE}")
     return notes
+
+
+def _refuse_campaigns_of_0_1(workspace: Workspace) -> None:
+    old = sorted(path.parent for path in workspace.runs.glob(f"*/{PLAN_OF_0_1}"))
+    if old := [folder for folder in old if not CampaignPaths(folder).plan.exists()]:
+        more = f" and {len(old) - 1} more" * (len(old) > 1)
+        raise RequestError(
+            f"{old[0]}{more}: of dlperf 0.1, which this version does not read: move out of {workspace.runs}, "
+            "or build with dlperf 0.1"
+        )
 
 
 def _release(version: str) -> tuple[int, ...]:
