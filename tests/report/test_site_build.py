@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Thread
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
+from xml.etree import ElementTree
 
 import pytest
 from html_text import Document
@@ -220,6 +221,38 @@ def test_a_built_page_names_its_picture_and_its_address(site: Path) -> None:
     assert f'<link rel="canonical" href="{address}{report.replace(".md", ".html")}">' in page
     assert (site / at.preview(report)).read_bytes().startswith(b"\x89PNG")
     assert f'content="{address}{at.preview(at.HOME)}"' in (site / "zh/index.html").read_text()
+
+
+def test_search_engines_learn_when_results_changed_and_where_each_language_and_the_data_are(site: Path) -> None:
+    address, name = "https://bench.example.org/", "results/reports/measured/dlperf-v1/resnet50-imagenet.html"
+    entries = {}
+    for url in ElementTree.parse(site / "sitemap.xml").getroot():
+        entries[url[0].text] = [child.text or (child.get("hreflang"), child.get("href")) for child in url[1:]]
+    assert entries[address + name] == ["2026-01-02", ("en", address + name), ("zh", f"{address}zh/{name}")]
+    assert entries[f"{address}guide/data.html"][0][0] == "en", "a page without results has no date"
+    page = (site / name).read_text()
+    (found,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page)
+    described = json.loads(found)
+    assert (described["@type"], described["url"], described["dateModified"]) == (
+        "Dataset",
+        address + name,
+        "2026-01-02",
+    )
+    files = [file["contentUrl"].removeprefix(address) for file in described["distribution"]]
+    assert [Path(file).suffix for file in files] == [".csv", ".json"]
+    assert all((site / file).is_file() for file in files)
+
+
+def test_a_shared_link_names_model_and_machine(site: Path) -> None:
+    for name, said in (
+        ("index.html", "How fast deep-learning frameworks train"),
+        ("results/explorer.html", "Compare"),
+        (
+            at.report_page("published/perf", "resnet50-imagenet").replace(".md", ".html"),
+            "ResNet50V1.5: training speed on v100, a100",
+        ),
+    ):
+        assert f'<meta property="og:title" content="{said}">' in (site / name).read_text()
 
 
 def test_a_page_without_an_address_has_no_picture(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from dlperf.report.pages.results.profiles import OfferedProfile
 from dlperf.report.redaction import of_overviews, refuse_leaks, report_lines, site_redactor, without_secrets
 from dlperf.report.site import locations as at
 from dlperf.report.site.locations import Group
+from dlperf.report.site.metadata import described_pages, with_metadata
 from dlperf.report.site.mkdocs import build_html, refuse_foreign_folder
 from dlperf.report.site.parallel import parallel_map
 from dlperf.report.site.settings import read_settings
@@ -123,9 +124,11 @@ def _write_part(workspace: Workspace, data: SiteData, redactor: Redactor, group:
         reader = EvidenceReader(workspace, sources.problems.append)
         _write_group(group, data.groups[group], sources, data, reader)
         return sources
+    described = described_pages(data)
     for language in data.site_languages:
         for path, content in overview_pages(language, data):
-            sources.write(at.language_root(language) + path, content)
+            page = with_metadata(content, data, path, described.get(path))
+            sources.write(at.language_root(language) + path, page)
     _write_downloads(sources, data)
     for path, picture in previews(data, workspace.site_build / FONT):
         sources.write_binary(path, picture)
@@ -206,6 +209,7 @@ def _write_group(
     for language in data.site_languages:
         path = at.language_root(language) + at.group_page(group)
         page = configurations(language, data.localized(language), group, results, evidence, shapes, profiles, fleets)
+        page = with_metadata(page, data, at.group_page(group), results)
         sources.write(path, page)
 
 

@@ -10,6 +10,7 @@ from dlperf.messages import ENGLISH
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData, is_published
 from dlperf.report.site import locations as at
+from dlperf.report.site.metadata import changed
 from dlperf.table.model import ConfigurationResult
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
@@ -47,26 +48,15 @@ def feed(data: SiteData) -> str:
 
 def _dated(data: SiteData) -> list[tuple[str, str, str]]:
     """Return date, source and case of every report with a known date."""
-    dates = {key: max(_changed(data, row) for row in rows) for key, rows in data.reports.items()}
+    dates = {key: max(changed(data, row) for row in rows) for key, rows in data.reports.items()}
     return [(date, source, case) for (source, case), date in dates.items() if date]
-
-
-def _changed(data: SiteData, row: ConfigurationResult) -> str:
-    """Return when the last of its trials or its campaign began, or its report was published."""
-    began = data.created(row.campaign)
-    return max((_moment(date) for date in (began, *(trial.started for trial in row.trials)) if date), default="")
 
 
 def _summary(data: SiteData, rows: Sequence[ConfigurationResult]) -> str:
     count = sum(row.value is not None for row in rows)
-    newest = max(rows, key=lambda row: _changed(data, row)).campaign
+    newest = max(rows, key=lambda row: changed(data, row)).campaign
     figures = f"{count} figure{'s' * (count != 1)}"
     return figures if is_published(newest) else f"{figures}, the newest from {newest}"
-
-
-def _moment(date: str) -> str:
-    """Complete ``2021``, ``2021-05`` or ``2021-05-12`` to its first moment."""
-    return date if "T" in date else f"{date}{'-01-01'[len(date) - 4 :] if len(date) < 10 else ''}T00:00:00Z"
 
 
 def _add(parent: ElementTree.Element, name: str, words: str) -> None:

@@ -11,13 +11,16 @@ from dlperf.plan.subject import max_nodes
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer
-from dlperf.report.data import SiteData, gpus_total
+from dlperf.report.data import SiteData, distinct, gpus_total
 from dlperf.report.machine import localize_facts
 from dlperf.report.pages.home import headlines
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.site import locations as at
 from dlperf.report.views import Link, Table
 from dlperf.table.model import ConfigurationResult
+
+MOST_SHARED = 3
+"""GPUs in a title."""
 
 
 def hardware(
@@ -99,3 +102,13 @@ def _accelerator_of(data: SiteData, name: str) -> Accelerator | None:
 def _accelerator_title(data: SiteData, name: str) -> str:
     entry, accelerator = data.hardware.get(name), _accelerator_of(data, name)
     return accelerator.title if accelerator else (entry.accelerator if entry else "") or ""
+
+
+def shared_title(page: Page, case: str, results: Sequence[ConfigurationResult]) -> str:
+    """Return a title that names model and GPUs, for links to the page elsewhere."""
+    hardware = distinct(row.hardware for row in results)
+    names = distinct(_accelerator_title(page.data, name) or page.data.hardware_title(name) for name in hardware)
+    shown = page.language.separator.join(names[:MOST_SHARED])
+    if len(names) > MOST_SHARED:
+        shown = page._("{hardware} and {count} more", hardware=shown, count=str(len(names) - MOST_SHARED))
+    return page._("{model}: training speed on {hardware}", model=page.data.case_title(case), hardware=shown)

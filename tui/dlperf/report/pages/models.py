@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.data import KINDS, SiteData
+from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
 from dlperf.table.model import ConfigurationResult
@@ -31,6 +32,7 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
     return page.render(
         "model.md.j2",
         title=page._("{case}, all sources", case=data.case_title(case)),
+        shared=shared_title(page, case, results),
         case=data.cases.get(case),
         figures=page.listed(ordered, COLUMNS, cells, constant=("unit", "precision", LENGTH)),
     )

@@ -59,6 +59,15 @@ class Schemes(Model):
     dark: Colours = Colours()
 
 
+class Licence(Model):
+    """Of the owner's data and figures."""
+
+    name: str
+    url: Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")] = ""
+    note: str = ""
+    """What it does not cover."""
+
+
 class Extra(Model):
     """What dlperf reads below ``extra``, where MkDocs allows settings of others."""
 
@@ -69,6 +78,7 @@ class Extra(Model):
     guide: bool = True
     """Whether the site has dlperf's guide."""
     colours: Schemes = Schemes()
+    licence: Licence | None = None
 
     @field_validator("languages")
     @classmethod
@@ -178,8 +188,9 @@ def _links(code: Code, settings: SiteSettings) -> Settings:
     alternate = []
     for other in settings.extra.languages:
         prefix = "" if other == code else up + root_of(other)
-        alternate.append({"name": NAMES[other], "link": f"{prefix}index.html", "lang": other, "prefix": prefix})
-    return {"root": up, "feed": f"{up}data/feed.xml", "alternate": alternate}
+        names = {"name": NAMES[other], "lang": other, "folder": root_of(other)}
+        alternate.append({**names, "link": f"{prefix}index.html", "prefix": prefix})
+    return {"address": site_address(settings), "root": up, "feed": f"{up}data/feed.xml", "alternate": alternate}
 
 
 def _with_own_pages(nav: list[Any], own: tuple[Any, ...], guide: bool) -> list[Any]:

@@ -12,6 +12,7 @@ from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
+from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.home import best_of_cases, headline
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports import tables as report_tables
@@ -36,6 +37,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
     return page.render(
         "report.md.j2",
         title=data.report_title(language, source, case),
+        shared=shared_title(page, case, results),
         kind=data.kind(results[0].campaign),
         campaigns=distinct(row.campaign for row in results),
         published=published,
