@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -85,6 +87,31 @@ def test_every_selection_of_the_page_on_language_models_can_run(typed, tmp_path)
         plan = json.loads(typed(f"dlperf plan {selection} --json"))
         assert plan["configurations"]
         assert not plan["impossible"]
+
+
+@pytest.mark.timeout(1200)
+def test_a_training_stack_runs_on_a_cpu_and_all_are_planned_as_the_guide_says(typed, tmp_path):
+    python = os.environ.get("DLPERF_TRANSFORMERS_PYTHON")
+    if not python:
+        pytest.skip("set DLPERF_TRANSFORMERS_PYTHON to a Python with PyTorch, transformers, Accelerate and pip")
+    page = GUIDE / "stacks.md"
+    first, *lines = commands(page)
+    typed(first)
+    ((path, text),) = FILE.findall(page.read_text())
+    hardware = tmp_path / "bench" / path
+    hardware.parent.mkdir(parents=True, exist_ok=True)
+    hardware.write_text(text)
+    local = typed("dlperf catalog show local")
+    environment = f"prologue: ['export PATH={Path(python).parent}:$PATH OMP_NUM_THREADS=1']"
+    hardware.with_name("local.yaml").write_text(f"{local}\n{environment}\n")
+    said = {line: typed(line) for line in lines}
+    assert "finds huggingface.lock" in said[lines[0]]
+    assert "measured" in said["dlperf results --campaign tiny"]
+    (row,) = json.loads(typed("dlperf results --campaign tiny --json"))
+    assert row["value"] > 0
+    planned = [text for line, text in said.items() if line.startswith("dlperf plan")]
+    assert [text.count("dlperf-llm") for text in planned] == [4, 1, 1]
+    assert not any("impossible" in text for text in planned)
 
 
 def test_a_diagnosis_and_profiles_are_planned_as_the_guide_says(typed, tmp_path):
