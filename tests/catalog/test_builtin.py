@@ -73,6 +73,11 @@ def test_everything_that_can_be_planned_can_be_rendered(catalog):
         ("NVIDIA GB300", "gb300"),
         ("AMD Instinct MI300X", "mi300x"),
         ("AMD Instinct MI350X", "mi350x"),
+        ("AMD Instinct MI325X", "mi325x"),
+        ("AMD Instinct MI355X", "mi355x"),
+        ("TPU v5p", "tpu-v5p"),
+        ("TPU v6e", "tpu-v6e"),
+        ("TPU7x", "tpu7x"),
     ],
 )
 def test_the_name_that_the_driver_reports_belongs_to_one_accelerator(catalog, name, accelerator):
