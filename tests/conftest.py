@@ -44,6 +44,14 @@ def _leases_of_this_process(tmp_path_factory):
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _what_was_checked_by_this_process(tmp_path_factory):
+    """The user's cache of results that were recomputed is not that of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DLPERF_CHECKED", str(tmp_path_factory.mktemp("checked")))
+        yield
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path):
     """A file system of one MiB."""

@@ -7,6 +7,7 @@ import tomllib
 from importlib.metadata import requires
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -41,3 +42,18 @@ def test_every_pin_has_hashes():
     entries = re.split(r"\n(?=\w)", LOCKED)[1:]
     assert len(entries) > 30
     assert all("--hash=sha256:" in entry for entry in entries)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.name)
+def test_a_workflow_uses_actions_by_their_commit(path: Path):
+    used = re.findall(r"uses: (\S+)", path.read_text())
+    assert used
+    assert [name for name in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", name)] == []
+
+
+def test_the_site_is_built_from_the_lock_and_after_verification():
+    lines = re.findall(r"- run: (.*)", (ROOT / ".github" / "workflows" / "site.yml").read_text())
+    assert [line for line in lines if "pip install" in line][0].startswith(
+        "pip install --require-hashes -r requirements.lock"
+    )
+    assert lines.index("dlperf verify") < lines.index("dlperf build-site --strict")

@@ -10,6 +10,7 @@ from typing import Any
 
 from dlperf.catalog.patterns import expected_line
 from dlperf.errors import RequestError
+from dlperf.evidence.arrivals import Arrival, read_arrivals
 from dlperf.evidence.facts import PRINTED, PRINTED_NCCL, NodeFacts
 from dlperf.evidence.logs import LogReader, first_lines, log_head, log_tail
 from dlperf.evidence.telemetry import TelemetryRow, read_telemetry
@@ -30,6 +31,8 @@ class Evidence:
     """Relative to the trial's folder."""
     log_sha256: str | None = None
     runs: tuple[Run, ...] = ()
+    arrivals: tuple[Arrival, ...] = ()
+    """When the lines of the log arrived, by the node's monotonic clock; empty where it was not recorded."""
     log_run: int | None = None
     """Number of this trial's run (1-based); the last one if None."""
     tail: str = ""
@@ -71,6 +74,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         log=log.relative_to(paths.directory).as_posix() if log else None,
         log_sha256=sha256_of(log) if log else None,
         runs=runs,
+        arrivals=_arrivals(nodes, log) if log and runs else (),
         log_run=record.log_run if record else None,
         tail=log_tail(log) if log else "",
         tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
@@ -101,6 +105,11 @@ def nodes_of(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths
     """Return the folders of a trial's nodes, node 0 first, then any that the plan does not name."""
     wanted = [paths.node(node.name) for node in planned.launch.nodes]
     return [*wanted, *(node for node in paths.nodes() if node not in wanted)]
+
+
+def _arrivals(nodes: Sequence[NodePaths], log: Path) -> tuple[Arrival, ...]:
+    node = next((node for node in nodes if node.directory in log.parents), None)
+    return read_arrivals(node.arrivals, log, log.relative_to(node.directory).as_posix()) if node else ()
 
 
 def _log_with_records(paths: list[Path], log_format: str, logs: LogReader) -> tuple[Path | None, tuple[Run, ...]]:

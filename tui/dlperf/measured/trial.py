@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite, nan
+from math import isclose, isfinite, nan
 from typing import Literal
 
 from dlperf.catalog.units import counts_samples
@@ -27,6 +27,7 @@ from dlperf.formats.samples import Run
 from dlperf.measured.causes import diagnosis, explained
 from dlperf.measured.error_lines import failed_rank
 from dlperf.measured.expectations import first_unmet, unlike_numerics
+from dlperf.measured.findings.clock import findings_of_clock
 from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.measured.findings.program_faults import findings_of_programs
 from dlperf.measured.findings.runs import findings_of_run
@@ -201,10 +202,24 @@ def _findings(trial: _Measurement, why_no_figure: Message | None) -> tuple[Findi
         found.insert(0, error("no_figure", reason=why_no_figure))
     if evidence.telemetry_rows_lost:
         found.append(warning("telemetry_lost", rows=evidence.telemetry_rows_lost))
+    found[:0] = _clock_findings(trial)
     if trial.planned.protocol.seconds:
         readings = min(map(len, trial.gpus)) if trial.gpus else None
         found += findings_of_window(_window_seconds(evidence, trial.figure), readings)
     return (*found, *_machine_findings(evidence), *_telemetry_findings(trial.rows))
+
+
+def _clock_findings(trial: _Measurement) -> Sequence[Finding]:
+    """Check the times of the window that gave the figure."""
+    run, figure = trial.evidence.run, trial.figure
+    estimate = figure.estimate if figure else None
+    if run is None or figure is None or estimate is None or estimate.first is None or estimate.last is None:
+        return ()
+    by_time = figure.value_from_timestamps is not None and isclose(figure.value, figure.value_from_timestamps)
+    evidence = trial.evidence
+    return findings_of_clock(
+        run.samples, estimate.first, estimate.last, evidence.arrivals, evidence.duration_seconds, by_time
+    )
 
 
 def _run_findings(trial: _Measurement) -> Sequence[Finding]:

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from dlperf.errors import DlperfError
 from dlperf.messages import Language
 from dlperf.redaction import Redactor
 from dlperf.report.charts.svg import style_sheet
@@ -74,7 +75,8 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
 
     Args:
         out: folder of the HTML, ``site/html`` if absent. It is replaced as a whole.
-        strict: treat warnings of MkDocs (a broken link, a missing page) and suspected secrets as errors.
+        strict: treat warnings of MkDocs (a broken link, a missing page), suspected secrets, and kept results that are
+            not what their logs give as errors.
         edition: name under which a copy is kept; none if empty.
 
     Raises:
@@ -87,6 +89,8 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
         refuse_edition(workspace, edition)
     notes = update_workspace(workspace)
     data = load_site_data(workspace, edition)
+    if strict and data.wrong:
+        raise DlperfError(data.wrong[0])
     sources = write_pages(workspace, data)
     unknown = without_secrets(workspace, data)
     if strict:

@@ -81,6 +81,8 @@ class SiteData:
     audit: tuple[AuditRow, ...] = ()
     problems: tuple[str, ...] = ()
     """Files that could not be read, one a line."""
+    wrong: tuple[str, ...] = ()
+    """Kept results that are not what their logs give, one a line: the recomputed ones are published."""
     address: str = ""
     """Address of the site with a trailing slash; empty if unknown."""
     edition: str = ""

@@ -15,6 +15,7 @@ from dlperf.report.data import SiteData
 from dlperf.report.evidence import EvidenceReader
 from dlperf.report.files.editions import editions
 from dlperf.report.machine import Probed
+from dlperf.report.rechecking import Recheck
 from dlperf.report.site.settings import read_settings, site_address
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
@@ -37,18 +38,20 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
     rows: list[ConfigurationResult] = []
     verified: dict[str, Verified] = {}
     problems: list[str] = []
+    recheck = Recheck(workspace)
 
     def leave_out(error: DlperfError) -> None:
         problems.append(f"left out: {error}")
 
     def load(paths: CampaignPaths) -> None:
         refuse_damaged_secrets(paths.directory)
-        campaigns[paths.name], measured = load_campaign(paths, lambda: log_reader(workspace), problems.append)
+        campaigns[paths.name], measured = load_campaign(paths, lambda: log_reader(workspace), problems.append, recheck)
         rows.extend(measured)
         if found := read_verified(paths, values_of(measured), problems.append):
             verified[paths.name] = found
 
     list(each_readable(workspace.campaigns(), load, leave_out))
+    recheck.remember()
     catalog = load_catalog(workspace.catalog, complain=lambda problem: problems.append(f"left out: {problem}"))
     reports = load_reports(workspace, leave_out)
     plans = {
@@ -61,7 +64,8 @@ def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
     return SiteData(
         results=(*rows, *(row for report in reports for row in rows_of_report(report, verdicts_of(checked)))),
         campaigns=campaigns,
-        problems=tuple(problems),
+        problems=(*problems, *recheck.wrong),
+        wrong=tuple(recheck.wrong),
         probed=probed,
         profiled=frozenset(key for key, plan in plans.items() if _has_profile(workspace, key[0], plan)),
         published={campaign_of(report): report for report in reports},

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from typing import Protocol
 
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.files.problem import CatalogError, Problem
@@ -13,18 +14,30 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.logs import LogReader, log_reader
 from dlperf.measured.model import TrialResult
 from dlperf.messages.finding import warning
-from dlperf.plan import Selection, TrialKey
+from dlperf.plan import PlannedConfiguration, Selection, TrialKey
 from dlperf.plan.axes import parse_axes
 from dlperf.runs.journal import fold
 from dlperf.runs.lookup import tags_of
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.published import load_reports
-from dlperf.runs.records import CampaignRecord, CampaignStatus, Event
+from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, TrialStatus
 from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, read_records
 from dlperf.table.audited import read_verdicts
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.table.published import campaign_of, rows_of_report
 from dlperf.table.rows import rows_of_campaign, rows_of_metrics
+
+
+class Recheck(Protocol):
+    """Returns the results of a campaign that count, given those that are kept."""
+
+    def __call__(
+        self,
+        campaign: CampaignPaths,
+        planned: Mapping[str, PlannedConfiguration],
+        trials: Sequence[TrialStatus],
+        results: Mapping[TrialKey, TrialResult],
+    ) -> dict[TrialKey, TrialResult]: ...
 
 
 @dataclass(frozen=True)
@@ -102,13 +115,17 @@ def load_results(
 
 
 def load_campaign(
-    paths: CampaignPaths, open_reader: Callable[[], LogReader], damaged: Complain | None = None
+    paths: CampaignPaths,
+    open_reader: Callable[[], LogReader],
+    damaged: Complain | None = None,
+    recheck: Recheck | None = None,
 ) -> tuple[CampaignRecord, list[ConfigurationResult]]:
     """Return the plan and the rows of one campaign; a missing or damaged result is derived again.
 
     Args:
         open_reader: called where a log must be read.
         damaged: called for each damaged result.
+        recheck: returns the results that count, given those that are kept.
 
     Raises:
         DlperfError: the plan cannot be read.
@@ -120,7 +137,8 @@ def load_campaign(
 
     record = read_campaign(paths)
     status = fold(record, read_records(paths.journal, Event)[0])
-    rows = rows_of_campaign(record, status, _trial_results(paths, record, status, open_reader, complain))
+    results = _trial_results(paths, record, status, open_reader, complain, recheck)
+    rows = rows_of_campaign(record, status, results)
     if SUPERSEDED in tags_of(paths):
         rows = [replace(row, findings=(*row.findings, warning(SUPERSEDED))) for row in rows]
     return record, rows
@@ -132,6 +150,7 @@ def _trial_results(
     status: CampaignStatus,
     open_reader: Callable[[], LogReader],
     complain: Complain,
+    recheck: Recheck | None,
 ) -> dict[TrialKey, TrialResult]:
     planned = {item.configuration.id: item for item in record.configurations}
     ended = [item for item in status.trials.values() if item.state.finished and item.key.configuration in planned]
@@ -140,6 +159,8 @@ def _trial_results(
         for item in ended
         if (result := read_record_if_whole(paths.trial(item.key).result, TrialResult, complain)) is not None
     }
+    if recheck:
+        results = recheck(paths, planned, ended, results)
     missing = [item for item in ended if item.key not in results]
     if missing:
         logs = open_reader()

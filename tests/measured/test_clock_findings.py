@@ -1,0 +1,114 @@
+"""Times of a log are compared with when its lines arrived: a clock that was set makes no value."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dlperf.derived.measure import measure_trial
+from dlperf.measured.model import TrialResult
+from dlperf.nodes.bootstrap import supervisor_archive
+from dlperf.plan import TrialKey
+from dlperf.runs.paths import TrialPaths
+from dlperf.runs.records import State, TrialStatus
+from handmade_trials import planned, write_trial
+
+STEPS, BATCH = 60, 8
+PROTOCOL = {"id": "test", "estimator": "rate(skip=10)"}
+RUN = 'DLPERF 2026-01-01T00:00:00.000000Z run {"batch_size": 4, "gpus": 2, "steps": 60, "unit": "images/s"}\n'
+
+
+def _line(step: int, seconds: float) -> str:
+    whole = int(seconds)
+    moment = f"2026-01-01T{whole // 3600 % 24:02}:{whole // 60 % 60:02}:{seconds % 60:09.6f}Z"
+    return f"DLPERF {moment} step={step} samples={step * BATCH}\n"
+
+
+def _measured(paths: TrialPaths) -> TrialResult:
+    item = planned(protocol=PROTOCOL)
+    return measure_trial(paths, item, TrialStatus(TrialKey(item.configuration.id, 1), State.SUCCEEDED))
+
+
+def _trial(folder: Path, moved: float, interval: float, block: int, at: int = 30) -> TrialResult:
+    """A trial that prints a record every ``interval`` seconds, in blocks of bytes, whose clock is set at a step."""
+    log, pending, rows, arrived = RUN, "", [f"0.000,{len(RUN)},out.log"], len(RUN)
+    look = 0.0
+    for step in range(1, STEPS + 1):
+        now = step * interval
+        pending += _line(step, 100 + now + (moved if step >= at else 0.0))
+        if len(pending) >= block or step == STEPS:
+            log, pending = log + pending, ""
+        if now >= look and len(log) != arrived:
+            look, arrived = now + 0.1, len(log)
+            rows.append(f"{now + 0.03 * (step % 3):.3f},{arrived},out.log")
+    rows.append(f"{STEPS * interval + 0.2:.3f},{len(log)},out.log")
+    ended = {"duration_seconds": STEPS * interval + 0.5}
+    table = "seconds,bytes,log\n" + "".join(f"{row}\n" for row in dict.fromkeys(rows))
+    write_trial(TrialPaths(folder), {"n0/out.log": log, "n0/out.times": table, "n0/exit.json": json.dumps(ended)})
+    return _measured(TrialPaths(folder))
+
+
+def _codes(result: TrialResult) -> dict[str, str]:
+    return {finding.code: finding.severity for finding in result.findings}
+
+
+@pytest.mark.parametrize("interval", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize("block", [1, 400, 4096])
+def test_times_that_agree_with_the_arrival_of_lines_are_no_finding(tmp_path: Path, interval: float, block: int):
+    result = _trial(tmp_path, 0.0, interval, block)
+    assert result.value == pytest.approx(BATCH / interval, rel=0.01)
+    assert "clock_moved" not in _codes(result)
+
+
+@pytest.mark.parametrize(("moved", "interval"), [(3600.0, 0.05), (3600.0, 1.0), (0.6, 0.05), (-0.5, 0.05), (30.0, 1.0)])
+def test_a_clock_that_was_set_by_much_gives_no_value(tmp_path: Path, moved: float, interval: float):
+    result = _trial(tmp_path, moved, interval, 1)
+    assert _codes(result)["clock_moved"] == "error"
+    assert not result.usable
+
+
+@pytest.mark.parametrize(("moved", "interval"), [(0.2, 0.05), (-0.2, 0.05), (2.0, 1.0), (50.0, 20.0)])
+def test_a_clock_that_was_set_a_little_is_a_caveat(tmp_path: Path, moved: float, interval: float):
+    result = _trial(tmp_path, moved, interval, 1)
+    assert _codes(result)["clock_moved"] == "warning"
+    assert result.usable
+
+
+def test_a_window_longer_than_its_trial_gives_no_value_though_nothing_is_known_of_arrivals(tmp_path: Path):
+    _trial(tmp_path, 3600.0, 0.05, 1)
+    (tmp_path / "nodes/n0/out.times").unlink()
+    assert _codes(_measured(TrialPaths(tmp_path)))["clock_moved"] == "error"
+
+
+@pytest.mark.parametrize(
+    "content", ["", "garbage", "seconds,bytes,log\nx,y,out.log\n", "seconds,bytes,log\n1,9,out.log\n2,5,out.log\n"]
+)
+def test_a_record_of_arrivals_that_is_none_says_nothing(tmp_path: Path, content: str):
+    _trial(tmp_path, 0.3, 0.05, 1)
+    (tmp_path / "nodes/n0/out.times").write_text(content)
+    assert "clock_moved" not in _codes(_measured(TrialPaths(tmp_path)))
+
+
+@pytest.mark.parametrize("moved", [0.0, 3600.0])
+def test_a_real_supervisor_records_what_shows_a_clock_that_was_set(tmp_path: Path, moved: float):
+    program, folder = tmp_path / "supervisor.pyz", tmp_path / "trial/nodes/n0"
+    program.write_bytes(supervisor_archive())
+    folder.mkdir(parents=True)
+    script = tmp_path / "train.py"
+    script.write_text(
+        f"import time, datetime\nprint({RUN!r}, end='', flush=True)\n"
+        f"for step in range(1, {STEPS + 1}):\n"
+        "    time.sleep(0.05)\n"
+        f"    moment = datetime.datetime.utcfromtimestamp(time.time() + ({moved} if step >= 30 else 0.0))\n"
+        f"    print(f'DLPERF {{moment.isoformat()}}Z step={{step}} samples={{step * {BATCH}}}', flush=True)\n"
+    )
+    job = {"mark": f"clock/{moved}", "command": [sys.executable, str(script)], "deadline_seconds": 60}
+    (folder / "job.json").write_text(json.dumps(job | {"stall_seconds": 60, "container": None, "gpu_indices": []}))
+    subprocess.run([sys.executable, "-I", "-S", str(program), "run", str(folder)], check=True, timeout=60)
+    result = _measured(TrialPaths(tmp_path / "trial"))
+    assert ("clock_moved" in _codes(result)) is bool(moved)
+    assert result.usable is not bool(moved)

@@ -1,0 +1,61 @@
+"""When the lines of a log arrived, by a clock that nobody sets: from ``out.times`` of the node's supervisor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from dlperf.opening import open_regular, read_bytes
+
+BLOCK = 1 << 20
+MOST = 200_000
+"""Rows that are read; a trial of a month has fewer."""
+
+
+class Arrival(NamedTuple):
+    """A moment at which the log had so many whole lines, and had fewer the moment before."""
+
+    seconds: float
+    """Since the trial's start, by the node's monotonic clock."""
+    lines: int
+
+
+def read_arrivals(table: Path, log: Path, name: str) -> tuple[Arrival, ...]:
+    """Return when the lines of a log arrived; nothing where that was not recorded, or where the log was replaced.
+
+    Args:
+        name: of the log on the node, such as ``out.log``.
+    """
+    with suppress(OSError, ValueError):
+        rows = list(_rows(read_bytes(table), name))
+        if rows and all(before.size <= after.size for before, after in pairwise(rows)):
+            return tuple(_lines_at(rows, log))
+    return ()
+
+
+class _Row(NamedTuple):
+    seconds: float
+    size: int
+
+
+def _rows(data: bytes, name: str) -> Iterator[_Row]:
+    for line in data.decode("utf-8", "replace").splitlines()[1:MOST]:
+        seconds, size, log = line.split(",", 2)
+        if log == name:
+            yield _Row(float(seconds), int(size))
+
+
+def _lines_at(rows: list[_Row], log: Path) -> Iterator[Arrival]:
+    """Count the line feeds before each size, in one pass."""
+    with open_regular(log) as stream:
+        lines = position = 0
+        for row in rows:
+            before = lines
+            while position < row.size and (part := stream.read(min(BLOCK, row.size - position))):
+                position += len(part)
+                lines += part.count(b"\n")
+            if lines > before:
+                yield Arrival(row.seconds, lines)

@@ -1,0 +1,79 @@
+"""Whether the times in a log agree with when its lines arrived, which a clock says that nobody sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from statistics import median
+
+from dlperf.evidence.arrivals import Arrival
+from dlperf.formats.samples import Samples
+from dlperf.messages.finding import Finding, error, warning
+
+LOOK_SECONDS = 0.1
+"""A line arrives so much before it is seen, at most."""
+LOOK_SHARE = 1e-4
+"""The same as a part of the time since the start, in long trials."""
+LEAST_SHARE = 0.005
+"""Of the window: smaller differences do not matter."""
+LARGE_SHARE = 0.1
+"""Of the window, from which a rate by timestamps is none."""
+ENDS = 5
+"""Arrivals at each end of the window: of these, the line that waited least for being seen counts."""
+
+
+def findings_of_clock(
+    samples: Samples,
+    first: int,
+    last: int,
+    arrivals: Sequence[Arrival],
+    duration_seconds: float | None,
+    by_timestamps: bool,
+) -> tuple[Finding, ...]:
+    """Compare the times of the records of a window with when they arrived, and with how long the trial took.
+
+    Args:
+        first, last: of the records.
+        duration_seconds: of the trial, by the monotonic clock.
+        by_timestamps: whether the value follows from the times.
+    """
+    window = samples.time[last] - samples.time[first]
+    moved = clock_moved(samples, first, last, arrivals)
+    if moved is None and duration_seconds and window > duration_seconds + 1.0:
+        moved = window - duration_seconds
+    true = window - moved if moved is not None else window
+    if moved is None or not isfinite(window) or abs(moved) < LEAST_SHARE * max(true, LOOK_SECONDS):
+        return ()
+    make = error if by_timestamps and abs(moved) > LARGE_SHARE * max(true, LOOK_SECONDS) else warning
+    return (make("clock_moved", seconds=moved, window=window),)
+
+
+def clock_moved(samples: Samples, first: int, last: int, arrivals: Sequence[Arrival]) -> float | None:
+    """By how many seconds the clock of a log was set within a window; None where nothing contradicts its times.
+
+    A record is seen after it is printed: the time that it states, less the time of its arrival, is the offset of the
+    clocks or less. The largest such difference at each end of the window is near the offset there.
+    """
+    seen = _newest(samples, first, last, arrivals)
+    if len(seen) < 2 * ENDS:
+        return None
+    ahead = [samples.time[index] - seconds for index, seconds in seen]
+    moved = max(ahead[-ENDS:]) - max(ahead[:ENDS])
+    gaps = [samples.time[index] - samples.time[index - 1] for index in range(first + 1, last + 1)]
+    together = (last - first) / len(seen) > 1.5  # lines of a block wait for its end
+    tolerance = LOOK_SECONDS + LOOK_SHARE * seen[-1][1] + (max(median(gaps), 0.0) if together else 0.0)
+    return moved if abs(moved) > tolerance else None
+
+
+def _newest(samples: Samples, first: int, last: int, arrivals: Sequence[Arrival]) -> list[tuple[int, float]]:
+    """The newest record of each arrival, and when it arrived."""
+    found: list[tuple[int, float]] = []
+    index = first
+    for seconds, lines in arrivals:
+        newest = None
+        while index <= last and samples.line[index] <= lines:
+            newest = index if isfinite(samples.time[index]) else newest
+            index += 1
+        if newest is not None:
+            found.append((newest, seconds))
+    return found
