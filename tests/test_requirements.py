@@ -53,7 +53,6 @@ def test_a_workflow_uses_actions_by_their_commit(path: Path):
 
 def test_the_site_is_built_from_the_lock_and_after_verification():
     lines = re.findall(r"- run: (.*)", (ROOT / ".github" / "workflows" / "site.yml").read_text())
-    assert [line for line in lines if "pip install" in line][0].startswith(
-        "pip install --require-hashes -r requirements.lock"
-    )
+    first = next(line for line in lines if "pip install" in line)
+    assert first.startswith("pip install --require-hashes -r requirements.lock")
     assert lines.index("dlperf verify") < lines.index("dlperf build-site --strict")

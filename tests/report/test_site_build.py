@@ -35,6 +35,7 @@ from dlperf.report.site.mkdocs import build_html
 from dlperf.report.site.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.site.serve import serve as serve_site
 from dlperf.report.site.settings import CONFIGURATION
+from dlperf.report.site.shipped import shipped_root
 from dlperf.runs.paths import Workspace
 from dlperf.table.model import Status
 
@@ -344,11 +345,17 @@ def test_a_served_site_shows_no_folder_no_file_outside_and_no_page_to_other_name
     (folder / "link").symlink_to(tmp_path / "secret")
     address = serve(folder)
     assert urlopen(f"{address}index.html").read() == b"the site"
-    for path, host, code in (("link", "", 404), ("assets/", "", 404), ("", "evil.example:8000", 403)):
+    for path, host, code in (("link", "", 404), ("assets/", "", 404), ("%00", "", 404), ("", "evil.example:8000", 403)):
         request = Request(address + path, headers={"Host": host} if host else {})
         with pytest.raises(HTTPError) as refused:
             urlopen(request)
         assert refused.value.code == code
+
+
+def test_no_page_asks_the_host_of_the_repository_for_anything() -> None:
+    link = (shipped_root() / "theme/partials/source.html").read_text()
+    assert 'class="md-source"' in link
+    assert "data-md-component" not in link
 
 
 def test_a_missing_address_shows_the_page_that_the_site_has_for_it(site: Path, serve) -> None:

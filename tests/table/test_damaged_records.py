@@ -110,6 +110,22 @@ def test_a_field_of_any_record_may_hold_anything(workspace, one_catalogue, capsy
             file.write_bytes(content)
 
 
+@pytest.mark.parametrize(
+    "value", ["null", "[]", '""', json.dumps("x" * 300)], ids=["null", "none", "empty", "overlong"]
+)
+def test_every_field_of_a_result_may_be_absent_or_overlong(workspace, capsys, value):
+    path = next(iter(sorted(workspace.campaign("a").directory.rglob("result.json"))))
+    kept = path.read_bytes()
+    bare = json.loads(kept) | {"findings": []}  # what explains a missing value is missing, too
+    try:
+        for copy in holes(bare):
+            path.write_text(json.dumps(copy).replace(json.dumps(HOLE), value, 1))
+            for command in (("results",), ("query", "select count(*) from results")):
+                run(workspace, command, capsys)
+    finally:
+        path.write_bytes(kept)
+
+
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )

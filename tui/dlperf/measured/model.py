@@ -7,7 +7,7 @@ from typing import Literal
 
 from dlperf.catalog.units import Direction, Scope
 from dlperf.measured.losses import Losses
-from dlperf.messages import Message
+from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding
 from dlperf.runs.schema import SCHEMA_VERSION
 
@@ -76,6 +76,11 @@ class TrialResult:
     def usable(self) -> bool:
         """Whether there is a figure without a finding of severity ``error``."""
         return self.value is not None and not self.errors
+
+    @property
+    def why_unusable(self) -> Message:
+        """Why there is no figure: the first such finding, which a damaged record may lack."""
+        return self.errors[0].message if self.errors else message("no_figure_in_log")
 
     @property
     def errors(self) -> tuple[Finding, ...]:

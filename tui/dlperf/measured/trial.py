@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isclose, isfinite, nan
+from math import isfinite, nan
 from typing import Literal
 
 from dlperf.catalog.units import counts_samples
@@ -38,6 +38,7 @@ from dlperf.measured.metrics import Source, metrics_of
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.measured.run import Measured, measure_planned
 from dlperf.measured.statistics import flop_limit, samples_per_joule
+from dlperf.measured.throughput.estimators import parse_estimator
 from dlperf.measured.throughput.figure import Figure
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, error, warning
@@ -215,7 +216,7 @@ def _clock_findings(trial: _Measurement) -> Sequence[Finding]:
     estimate = figure.estimate if figure else None
     if run is None or figure is None or estimate is None or estimate.first is None or estimate.last is None:
         return ()
-    by_time = figure.value_from_timestamps is not None and isclose(figure.value, figure.value_from_timestamps)
+    by_time = parse_estimator(figure.estimator).from_timestamps
     evidence = trial.evidence
     return findings_of_clock(
         run.samples, estimate.first, estimate.last, evidence.arrivals, evidence.duration_seconds, by_time

@@ -201,14 +201,14 @@ def _status_of(trial: TrialResult) -> Status:
     if is_out_of_memory(trial.cause):
         return Status("out_of_memory")
     if trial.state == State.SUCCEEDED:
-        return Status("failed", trial.errors[0].message if trial.errors else message("no_figure_in_log"))
+        return Status("failed", trial.why_unusable)
     return Status(trial.state, None if trial.state == State.CANCELLED else trial.cause)
 
 
 def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
     """Collect the findings of the trials, and name the excluded ones."""
     excluded = tuple(
-        message("excluded_trial", number=trial.number, why=trial.errors[0].message)
+        message("excluded_trial", number=trial.number, why=trial.why_unusable)
         for trial in trials
         if trial.state == State.SUCCEEDED and not trial.usable
     )

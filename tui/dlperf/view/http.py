@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import urllib.request
 from collections.abc import Mapping
 from http.client import HTTPException, InvalidURL
@@ -11,7 +12,9 @@ from urllib.error import HTTPError
 from dlperf.errors import DlperfError
 
 SECONDS = 10.0
-"""For an answer."""
+"""Between two parts of an answer."""
+EXCHANGE_SECONDS = 60.0
+"""For the whole exchange: a server that sends a byte now and then keeps nobody waiting."""
 MOST_BYTES = 64 << 20
 """Of an answer."""
 
@@ -36,10 +39,28 @@ def send(address: str, data: bytes | None = None, headers: Mapping[str, str] | N
     """Post JSON, or get without ``data``, and return the answer.
 
     Raises:
-        SendError: there was no answer, or one of an error.
+        SendError: there was no answer in time, or one of an error.
     """
+    outcome: list[bytes | DlperfError] = []
+    exchange = threading.Thread(target=_exchange, args=(outcome, address, data, headers or {}), daemon=True)
+    exchange.start()
+    exchange.join(EXCHANGE_SECONDS)
+    found = outcome[0] if outcome else SendError(address, f"no whole answer within {EXCHANGE_SECONDS:g} s")
+    if isinstance(found, DlperfError):
+        raise found
+    return found
+
+
+def _exchange(outcome: list[bytes | DlperfError], address: str, data: bytes | None, headers: Mapping[str, str]) -> None:
     try:
-        request = urllib.request.Request(address, data, {"Content-Type": "application/json", **(headers or {})})
+        outcome.append(_answer(address, data, headers))
+    except DlperfError as error:
+        outcome.append(error)
+
+
+def _answer(address: str, data: bytes | None, headers: Mapping[str, str]) -> bytes:
+    try:
+        request = urllib.request.Request(address, data, {"Content-Type": "application/json", **headers})
         with urllib.request.build_opener(_NoRedirect).open(request, timeout=SECONDS) as answer:
             received: bytes = answer.read(MOST_BYTES)
             return received

@@ -8,7 +8,7 @@ from statistics import median
 
 from dlperf.evidence.arrivals import Arrival
 from dlperf.formats.samples import Samples
-from dlperf.messages.finding import Finding, error, warning
+from dlperf.messages.finding import Finding, error, note, warning
 
 LOOK_SECONDS = 0.1
 """A line arrives so much before it is seen, at most."""
@@ -35,7 +35,7 @@ def findings_of_clock(
     Args:
         first, last: of the records.
         duration_seconds: of the trial, by the monotonic clock.
-        by_timestamps: whether the value follows from the times.
+        by_timestamps: whether the value follows from the times; one that the program printed may be right.
     """
     window = samples.time[last] - samples.time[first]
     moved = clock_moved(samples, first, last, arrivals)
@@ -44,7 +44,8 @@ def findings_of_clock(
     true = window - moved if moved is not None else window
     if moved is None or not isfinite(window) or abs(moved) < LEAST_SHARE * max(true, LOOK_SECONDS):
         return ()
-    make = error if by_timestamps and abs(moved) > LARGE_SHARE * max(true, LOOK_SECONDS) else warning
+    is_large = abs(moved) > LARGE_SHARE * max(true, LOOK_SECONDS)
+    make = note if not by_timestamps else error if is_large else warning
     return (make("clock_moved", seconds=moved, window=window),)
 
 

@@ -36,7 +36,8 @@ class Handler(SimpleHTTPRequestHandler):
         if host not in HOSTS:
             self.send_error(HTTPStatus.FORBIDDEN, f"only {' and '.join(HOSTS)} are served")
             return None
-        if not Path(self.translate_path(self.path)).resolve().is_relative_to(Path(self.directory).resolve()):
+        path = self.translate_path(self.path)
+        if "\0" in path or not Path(path).resolve().is_relative_to(Path(self.directory).resolve()):
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
         return super().send_head()
