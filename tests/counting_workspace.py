@@ -29,6 +29,17 @@ recipes:
     files: [count.sh]
 """
 
+PROTOCOL = """\
+id: dlperf
+title: By printed values
+description: The mean of what the program prints, whose times are invented.
+skip_steps: 20
+take_steps: 100
+estimator: window(20, 120)
+repeats: 5
+aggregate: median
+"""
+
 SCRIPT = """\
 echo "$DLPERF_TRIAL" >> "$HOME/starts"
 step=0
@@ -124,9 +135,11 @@ def short(key: TrialKey) -> str:
 def counting_workspace(folder: Path) -> Counting:
     """Make the workspace."""
     root, home = folder / "workspace", folder / "home"
-    for path in (root / "runs", root / "catalog" / "frameworks", root / "catalog" / "workloads", home):
+    folders = (root / "catalog" / "protocols", root / "catalog" / "frameworks")
+    for path in (root / "runs", *folders, root / "catalog" / "workloads", home):
         path.mkdir(parents=True)
     (root / "mkdocs.yml").touch()
     (root / "catalog" / "frameworks" / "counting.yaml").write_text(FRAMEWORK)
+    (root / "catalog" / "protocols" / "dlperf.yaml").write_text(PROTOCOL)
     (root / "catalog" / "workloads" / "count.sh").write_text(SCRIPT)
     return Counting(Workspace(root), home)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from counting_workspace import PROTOCOL
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, Workspace
 from sshd import Sshd, prepare
@@ -85,11 +86,12 @@ def many_nodes(folder: Path, count: int, steps: int, seconds: float, deadline: f
 
 
 def _workspace(root: Path, count: int, steps: int, seconds: float, deadline: float) -> Workspace:
-    for part in ("hardware", "frameworks", "workloads"):
+    for part in ("hardware", "frameworks", "protocols", "workloads"):
         (root / "catalog" / part).mkdir(parents=True)
     (root / "runs").mkdir()
     (root / "mkdocs.yml").touch()
     catalog = root / "catalog"
+    (catalog / "protocols" / "dlperf.yaml").write_text(PROTOCOL)
     (catalog / "workloads" / "count.sh").write_text(SCRIPT.format(steps=steps, seconds=seconds))
     for number in range(count):
         name = f"m{number}"
