@@ -51,3 +51,8 @@ def test_a_command_that_is_named_exists(command):
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))
 def test_a_file_that_is_linked_exists(target):
     assert (ROOT / target).exists()
+
+
+def test_the_reports_are_counted_as_they_are():
+    count = len(list((ROOT / "runs/published").glob("*/report.yaml")))
+    assert f"figures of {count} public reports" in README

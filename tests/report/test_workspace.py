@@ -13,6 +13,7 @@ from html_text import Document
 
 from dlperf.errors import RequestError
 from dlperf.report.build import build_site
+from dlperf.report.site.settings import CSS
 from dlperf.report.site.shipped import files_below, own_files, shipped_root
 from dlperf.report.site.workspace import create_workspace, update_workspace
 from dlperf.runs.paths import Workspace
@@ -82,6 +83,8 @@ def test_a_site_has_the_title_logo_colours_and_pages_of_its_owner(tmp_path: Path
     assert 'href="machines.html"' in home
     assert "--md-accent-fg-color: #123456" in page(workspace, "assets/stylesheets/own-colours.css")
     assert "own-colours.css" in home
+    styles = "".join(path.read_text() for path in (ROOT / "site/theme").rglob("*.css"))
+    assert all(f"var({name}" in styles or name.startswith("--md-") for name in CSS.values())
     assert "own-colours.css" in page(workspace, "zh/index.html")
     assert "Our machines" in Document(page(workspace, "zh/machines.html")).text, "a page without translation"
     assert "<title>GPU lab</title>" in page(workspace, "data/feed.xml")
