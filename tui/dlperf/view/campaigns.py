@@ -12,6 +12,7 @@ from dlperf.catalog.units import is_rate
 from dlperf.errors import DlperfError
 from dlperf.measured.statistics import speedup
 from dlperf.messages import N_, Message, _, render
+from dlperf.opening import open_regular
 from dlperf.plan import Selection
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lookup import tags_of
@@ -178,7 +179,7 @@ def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
 def stop_reason(paths: CampaignPaths) -> str:
     """Return why the newest engine has stopped by its own account; empty where it was ended without a word."""
     try:
-        with paths.engine_log.open("rb") as stream:
+        with open_regular(paths.engine_log) as stream:
             stream.seek(max(0, stream.seek(0, SEEK_END) - LOG_TAIL_BYTES))
             lines = stream.read().decode("utf-8", "replace").splitlines()
     except OSError:
