@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builder import finished_campaign, running_campaign
-from monkey import play
+from playing import play
 
 from dlperf.app.app import PLACES
 from dlperf.runs.paths import Workspace

@@ -62,6 +62,7 @@ EVERYWHERE = (
     _unlisted("show_screen", "3", N_("Watch"), N_("Watch a campaign: trials, logs, machines"), "watch"),
     _unlisted("show_screen", "4", N_("Results"), N_("Compare figures, measured and published"), "results"),
     _unlisted("show_screen", "5", N_("Publish"), N_("Build the web site and open it"), "publish"),
+    _unlisted("show_screen", "6", N_("Machines"), N_("Show the machines: who uses them, what they do now"), "machines"),
     Action("command_palette", "colon,ctrl+p", N_("Commands"), N_("Every command of this screen, also by typing")),
     _unlisted("jump", "ctrl+o", N_("Jump"), N_("Go to a pane, or sort by a column, by the letter that appears there")),
     _unlisted("zoom", "z", N_("Zoom"), N_("Give the pane with the focus the whole screen, or take it back")),
@@ -207,6 +208,22 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         _unlisted("copy_table", "V", N_("Copy CSV"), N_("Copy the marked rows, or all shown, as CSV"), "csv"),
         _unlisted("escape", "escape", N_("Back"), N_("Leave the comparison, or clear filter and marks")),
     ),
+    "machines": (
+        Action("ran_there", "enter", N_("What ran"), N_("List the campaigns that ran on the selected machine")),
+        Action("check", "c", N_("Check"), N_("Ask the selected machine whether it is ready")),
+        Action("diagnose", "d", N_("Diagnose"), N_("Measure compute, memory, all-reduce and disk, after asking")),
+        Action("log_in", "i", N_("Log in"), N_("Log in to the selected machine by ssh")),
+        Action("add_machine", "n", N_("Add machine"), N_("Add a machine: host, user, GPUs")),
+        Action("edit", "E", N_("Edit"), N_("Edit the file of the selected entry in $EDITOR, at its line")),
+        Action("find", "slash", N_("Filter"), N_("Show only machines that hold all the words typed")),
+        *SORT_ACTIONS,
+        _unlisted("escape", "escape", N_("Back"), N_("Clear the filter")),
+    ),
+    "form": (
+        _unlisted("close", "escape", N_("Back"), N_("Close the form: nothing is written")),
+        _unlisted("ask", "ctrl+g", N_("Ask"), N_("Ask the machine for its GPUs")),
+        _unlisted("add", "ctrl+s", N_("Add"), N_("Add what is in the form")),
+    ),
     "table": (
         _unlisted("move", "up,k", N_("Up"), N_("Go to the row above"), -1),
         _unlisted("move", "down,j", N_("Down"), N_("Go to the row below"), 1),
@@ -256,6 +273,7 @@ PARTS = {
     "text_page": N_("In a page"),
     "list_page": N_("In a list to choose from"),
     "question": N_("In a question"),
+    "form": N_("In a form"),
 }
 """Parts that the help names, by their key in ``ACTIONS``."""
 

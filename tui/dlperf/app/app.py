@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,7 @@ from textual.binding import BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
+from textual.errors import NoWidget
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.message_pump import MessagePump
@@ -34,6 +36,7 @@ from dlperf.app.campaigns import CampaignBook
 from dlperf.app.guarded import UNREADABLE, ClosesOnce, Guarded
 from dlperf.app.model.campaigns_table import counts_text, how_ended
 from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.settings import Settings
 from dlperf.app.terminal import AsciiFilter, TerminalDriver, notification
 from dlperf.app.widgets.row_table import RowTable
@@ -54,7 +57,7 @@ HANDLED_SECONDS = 1.0
 """Longest wait for a field and its screen to handle a key."""
 MIN_SIZE = Size(80, 24)
 """Below this, the screens leave out what matters least."""
-PLACES = ("campaigns", "choose", "watch", "results", "publish")
+PLACES = ("campaigns", "choose", "watch", "results", "publish", "machines")
 DARK, LIGHT = "textual-dark", "textual-light"
 USED_BY_SCREENS = (
     *("table.load", "catalog.files.load", "app.model.options", "app.model.planned", "plan", "render.preview"),
@@ -203,6 +206,8 @@ class DlperfApp(Guarded, App[str]):
         if isinstance(event, events.InputEvent):
             if self._exit or not self.screen_stack:  # of the read that also brought the key that ends the program
                 return
+            if isinstance(event, events.MouseDown) and self._is_on_removed(event):
+                return
             self._idle_at = time.monotonic() + ACTIVE_SECONDS
             self._frames.resume()
             self._take_notices_away()
@@ -219,6 +224,13 @@ class DlperfApp(Guarded, App[str]):
             return True
         target, name, parameters = self._parse_action(action, default_namespace or self, namespaces)
         return isinstance(target, PlaceScreen) and target.refuse(name, parameters)
+
+    def _is_on_removed(self, event: events.MouseEvent) -> bool:
+        """Whether a click is on a part that was removed since it was drawn, of which Textual misses the parent."""
+        with suppress(NoWidget):
+            widget, _region = self.get_widget_at(event.x, event.y)
+            return widget.parent is None
+        return False
 
     def _take_notices_away(self) -> None:
         """Show what lies behind the notices that could be read."""
@@ -274,6 +286,13 @@ class DlperfApp(Guarded, App[str]):
 
     async def action_show_screen(self, place: str) -> None:
         await self.switch_mode(place)
+
+    def show_campaigns(self, matching: str) -> None:
+        """Show only campaigns that hold these words."""
+        self.switch_mode("campaigns")
+        screen = self.screen
+        if isinstance(screen, SortedTableScreen):
+            screen.show_view(replace(screen.view, matching=matching))
 
     def watch_campaign(self, name: str) -> None:
         """Show a campaign on the Watch screen, whose trial that is open is closed."""

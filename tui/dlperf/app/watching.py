@@ -170,7 +170,7 @@ class WatchedCampaign:
 
     def streams(self, key: TrialKey) -> list[Stream]:
         planned = self.planned(key.configuration)
-        logins = {node.name: _login(node) for node in planned.launch.nodes} if planned else {}
+        logins = {node.name: login_of(node) for node in planned.launch.nodes} if planned else {}
         found = []
         for node in self.nodes(key):
             name = node.directory.name
@@ -197,7 +197,8 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_ino, status.st_mtime_ns
 
 
-def _login(node: Node) -> tuple[str, ...]:
+def login_of(node: Node) -> tuple[str, ...]:
+    """Return the arguments by which ``ssh`` logs in to a node; none for this machine."""
     if node.transport == "local" or not node.host:
         return ()
     port = ("-p", str(node.port)) if node.port else ()

@@ -232,6 +232,15 @@ def nodes_of(hardware: Sequence[str], catalog: Catalog) -> list[Node]:
     return nodes
 
 
+def machines_of(catalog: Catalog, names: Sequence[str] = ()) -> dict[Node, list[str]]:
+    """Return the user's machines, or these, each with the entries that name it; see ``nodes_of`` for errors."""
+    found: dict[Node, list[str]] = defaultdict(list)
+    for name in names or catalog.machines:
+        for node in nodes_of([name], catalog):
+            found[node].append(name)
+    return found
+
+
 async def _check_of(executors: Mapping[str, Executor], key: tuple[str, str, str], launch: Launch) -> list[CheckItem]:
     return await _named(key[0], executors[launch.executor].check(launch))
 

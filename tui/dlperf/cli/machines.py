@@ -1,4 +1,4 @@
-"""``dlperf check`` and ``dlperf clean``."""
+"""``dlperf check``, ``diagnose``, ``machines`` and ``clean``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, file_size, number, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dlperf.derived.health import Fleet
     from dlperf.executors.base import CheckItem, Trial
     from dlperf.executors.cleaning import Cleaned
-    from dlperf.plan import Selection
+    from dlperf.executors.looking import MachineNow
+    from dlperf.plan import Node, Selection
     from dlperf.runs.paths import Workspace
 
 commands = typer.Typer()
@@ -120,6 +121,64 @@ def _exit_code(items: list[CheckItem]) -> ExitCode:
 
 
 @commands.command()
+def machines(
+    context: typer.Context,
+    hardware: Annotated[
+        list[str] | None, typer.Option("--hardware", "-H", metavar="H,…", help="Only these machines.")
+    ] = None,
+    login: Annotated[
+        str | None, typer.Option(metavar="[USER@]HOST|local", help="A machine that is in no catalogue yet.")
+    ] = None,
+    every: Annotated[
+        float | None, typer.Option(metavar="SECONDS", min=1.0, help="Ask again and again, until Ctrl+C.")
+    ] = None,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Show what machines do now: who uses them, GPUs, disk. With --json one line for each answer."""
+    import asyncio
+
+    from dlperf.campaign.readiness import machines_of
+    from dlperf.executors.looking import machine_of_login
+
+    if every is not None and not as_json:
+        raise RequestError("--every prints an answer after the other: add --json")
+    names = options.split("--hardware", hardware)
+    nodes = {machine_of_login(login): []} if login else machines_of(options.current_catalog(context), names)
+    found = asyncio.run(_look(nodes, every, as_json))
+    if not as_json:
+        print_table(("node", "hardware", "state", ""), map(_machine_row, found))
+    raise typer.Exit(ExitCode.UNREACHABLE if any(item.state is None for item in found) else ExitCode.DONE)
+
+
+async def _look(nodes: Mapping[Node, Sequence[str]], every: float | None, as_json: bool) -> list[MachineNow]:
+    """Return the first answers of all machines; print each answer where JSON is wanted."""
+    import json
+
+    from dlperf.executors.looking import look
+    from dlperf.executors.machines import Machines
+
+    reached, found = Machines(), []
+    try:
+        async for item in look(reached, nodes, every):
+            if as_json:
+                print(json.dumps(vars(item) | message_entries("problem", item.problem)), flush=True)
+            if every is None:
+                found.append(item)
+    finally:
+        await reached.close()
+    return found
+
+
+def _machine_row(found: MachineNow) -> tuple[object, ...]:
+    if found.state is None:
+        return found.node, ", ".join(found.hardware), "no answer", str(found.problem)
+    gpus = [f"{gpu['utilization_percent'] or 0:.0f} %" for gpu in found.state["gpus"]]
+    used = "in use" if found.state["lease"] else "free"
+    free = f"{file_size(found.state['disk_free_bytes'])} free"
+    return found.node, ", ".join(found.hardware), used, f"{' '.join(gpus) or 'CPU'}, {free}"
+
+
+@commands.command()
 def clean(
     context: typer.Context,
     campaign: options.OptionalCampaign = None,
@@ -148,7 +207,9 @@ def clean(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove; default: only list what would be removed.")] = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Remove archived trials from ~/.dlperf of their nodes, and dlperf's program there if none is left.
+    """Remove archived trials from ~/.dlperf of their nodes.
+
+    Removes dlperf's program there, too, where none is left.
 
     A folder with a file that is not archived here, by its SHA-256, stays whole.
     """

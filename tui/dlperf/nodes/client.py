@@ -31,6 +31,7 @@ from dlperf.nodes.messages import (
     ReadAnswer,
     Removal,
     Reports,
+    StateNow,
     TrialThere,
     Unreadable,
     sound_report,
@@ -143,6 +144,10 @@ class NodeClient:
         """The facts that a check before a trial needs, with the addresses that the machine cannot resolve."""
         wanted: dict[str, Any] = {"container": container, "files": list(files), "addresses": list(addresses)}
         return await self._ask("check", Facts, **wanted)
+
+    async def now(self) -> StateNow:
+        """What the machine does now."""
+        return await self._ask("now", StateNow)
 
     async def logins(self, addresses: Sequence[str], options: Sequence[str]) -> list[str]:
         """The error of logging in from the machine to each address by ssh; empty where it works."""

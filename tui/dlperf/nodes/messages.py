@@ -133,6 +133,28 @@ class Facts(TypedDict):
     unresolved: dict[Line, Line]
 
 
+class GpuNow(TypedDict):
+    """What a GPU does now."""
+
+    index: Small | None
+    name: Word | None
+    utilization_percent: Real | None
+    memory_mib: Real | None
+    memory_used_mib: Real | None
+    power_watts: Real | None
+    temperature_celsius: Real | None
+
+
+class StateNow(TypedDict):
+    """What a machine does now."""
+
+    lease: Owner | Unknown | None
+    disk_free_bytes: Size
+    gpus: list[GpuNow]
+    load: Real
+    threads: Small | None
+
+
 @dataclass(frozen=True)
 class Frame(Generic[Answer]):
     """What precedes the raw bytes of an answer."""

@@ -46,7 +46,7 @@ class CampaignsView(TableView[CampaignSummary]):
         return sort_campaigns(list(self.summaries.values()))
 
     def text(self, item: CampaignSummary) -> str:
-        return " ".join((named(item), item.standing, _(item.standing), *_axes(item)))
+        return " ".join((named(item), item.standing, _(item.standing), *item.hardware, *_axes(item)))
 
     def key(self, item: CampaignSummary, column: int) -> object:
         best = item.best[0] if item.best else None

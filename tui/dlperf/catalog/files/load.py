@@ -42,6 +42,12 @@ class Catalog:
     own_hardware: frozenset[str] = frozenset()
     """Ids of the machines that the workspace describes."""
 
+    @property
+    def machines(self) -> list[str]:
+        """Ids of the user's machines: this one, and those that the workspace describes."""
+        own = (name for name, entry in self.hardware.items() if name in self.own_hardware and not entry.example)
+        return list(dict.fromkeys([*(["local"] if "local" in self.hardware else []), *own]))
+
 
 def load_catalog(
     workspace_catalog: Path | None = None,

@@ -30,7 +30,7 @@ from .files import (
     write_reserved,
 )
 from .host.containers import remove_containers
-from .host.machine import free_port, readiness
+from .host.machine import free_port, readiness, state_now
 from .job_queue import find_job, record_job, run_command
 from .processes import (
     boot_id,
@@ -246,6 +246,10 @@ def check(request: Json, raw: bytes) -> Answer:
     return readiness(request["container"] or {}, request["files"], request["addresses"]), b""
 
 
+def now(request: Json, raw: bytes) -> Answer:
+    return state_now(), b""
+
+
 def logins(request: Json, raw: bytes) -> Answer:
     """Try to log in to other machines by ssh, as a launcher would: ssh's error for each address."""
     ssh = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", *request["options"]]
@@ -299,7 +303,7 @@ def tidy(request: Json, raw: bytes) -> Answer:
 OPERATIONS = {
     operation.__name__: operation
     for operation in (
-        *(hello, start, observe, wait, read, cancel, check, logins),
+        *(hello, start, observe, wait, read, cancel, check, now, logins),
         *(command, submit, job, remove, trials, tidy, holds, store),
     )
 }

@@ -28,6 +28,12 @@ GPU_FACTS = (
     ("memory_used_mib", "memory.used", float),
 )
 """Our name, nvidia-smi's name, type."""
+NOW_FACTS = (
+    *(("index", "index", int), ("name", "name", str), ("utilization_percent", "utilization.gpu", float)),
+    *(("memory_mib", "memory.total", float), ("memory_used_mib", "memory.used", float)),
+    *(("power_watts", "power.draw", float), ("temperature_celsius", "temperature.gpu", float)),
+)
+"""What a GPU does now."""
 CLOCK_FACTS = (
     ("application_sm_clock_mhz", "clocks.applications.graphics", float),
     ("application_memory_clock_mhz", "clocks.applications.memory", float),
@@ -65,6 +71,9 @@ class Nvidia(Vendor):
 
     def gpus(self) -> List[Json]:
         return gpu_facts(GPU_FACTS)
+
+    def gpus_now(self) -> List[Json]:
+        return gpu_facts(NOW_FACTS)
 
     def environment(self, gpus: List[Json]) -> Json:
         for facts in (CLOCK_FACTS, ERROR_FACTS):

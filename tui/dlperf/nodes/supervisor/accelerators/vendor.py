@@ -14,6 +14,8 @@ COLUMNS = (
     *("throttle_reasons", "temperature_celsius"),
 )
 """Of telemetry; ``throttle_reasons`` is a bit mask of ``measured/findings/telemetry.py``."""
+NOW = ("index", "name", "utilization_percent", "memory_mib", "memory_used_mib", "power_watts", "temperature_celsius")
+"""Of what a GPU does now."""
 ENERGY = "energy_millijoules"
 """Since the driver was loaded; empty where the GPU has no counter."""
 
@@ -42,6 +44,10 @@ class Vendor:
     def gpus(self) -> List[Json]:
         """A mapping for each GPU with the keys of ``docs/files.md``; index, name, uuid and driver are required."""
         return []
+
+    def gpus_now(self) -> List[Json]:
+        """What each GPU does now, by the keys of ``NOW``; None for what it does not report."""
+        return [{key: gpu.get(key) for key in NOW} for gpu in self.gpus()]
 
     def environment(self, gpus: List[Json]) -> Json:
         """Versions of libraries and the topology, for ``environment.json``; may add to what ``gpus`` gave."""

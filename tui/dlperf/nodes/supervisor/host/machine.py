@@ -108,6 +108,17 @@ def readiness(container: Json, files: List[str], addresses: List[str]) -> Json:
     }
 
 
+def state_now() -> Json:
+    """What this machine does now, found out without writing a file or taking much of it."""
+    return {
+        "lease": lease_owner(),
+        "disk_free_bytes": shutil.disk_usage(ROOT if os.path.isdir(ROOT) else os.path.dirname(ROOT)).free,
+        "gpus": vendor_here().gpus_now(),
+        "load": os.getloadavg()[0],
+        "threads": os.cpu_count(),
+    }
+
+
 def files_free() -> Optional[int]:
     """How many files can still be made in ``~/.dlperf``; None where its file system has no such limit."""
     status = os.statvfs(ROOT if os.path.isdir(ROOT) else os.path.dirname(ROOT))

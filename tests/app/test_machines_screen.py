@@ -1,0 +1,112 @@
+"""The machines of a workspace: what they do now, what ran there, and how one is added."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builder import finished_campaign
+from driving import driving, press, screen_of, until, until_gone, until_shown
+
+from dlperf.app.dialogs.machine import MachineForm
+from dlperf.app.model.machine_entry import MachineEntry, accelerator_of, place_of, write_entry
+from dlperf.app.model.machines_table import MachineRow, MachinesView, about_machine
+from dlperf.app.screens.campaigns import CampaignsScreen
+from dlperf.app.screens.machines import MachinesScreen
+from dlperf.catalog.files.load import load_catalog
+from dlperf.messages import message
+from dlperf.runs.paths import Workspace
+
+GPUS = [
+    {"index": 0, "name": "NVIDIA H100 80GB HBM3", "utilization_percent": 90.0, "memory_used_mib": 40960.0}
+    | {"power_watts": 650.0, "temperature_celsius": 61.0},
+    {"index": 1, "name": "NVIDIA H100 80GB HBM3", "utilization_percent": 80.0, "memory_used_mib": 20480.0}
+    | {"power_watts": None, "temperature_celsius": None},
+]
+LEASE = {"user": "wang", "engine": "gw-1", "trial": "night.resnet50.1", "since": "10:00", "left": {}}
+BUSY = {"lease": LEASE, "disk_free_bytes": 812 * 10**9, "gpus": GPUS, "load": 3.0, "threads": 64}
+SEEN = "2026-05-04T12:04:00Z"
+SILENT = message("no_answer", server="h200-02 port 22", seconds=10).to_json()
+
+
+def test_a_machine_shows_who_uses_it_its_gpus_and_its_disk():
+    row = MachineRow("h100", "h100-01", ("h100-01",), {"seen": SEEN, "state": BUSY})
+    cells = MachinesView(machines=(row,), now=1777896255.0).cells(row).cells
+    assert cells == (
+        *("h100", "h100-01", "in use", "wang · night.resnet50.1", "2 × NVIDIA H100 80GB HBM3"),
+        *("85 %", "30 GiB", "650 W", "61 °C", "812.0 GB", "15s"),
+    )
+    assert "GPU 1  NVIDIA H100 80GB HBM3  80 %  20 GiB  -  -" in about_machine(row)
+
+
+def test_a_silent_machine_says_why():
+    row = MachineRow("h100", "h100-02", (), {"seen": SEEN, "state": None, "problem_code": SILENT})
+    cells = MachinesView(machines=(row,)).cells(row).cells
+    assert cells[2] == "no answer"
+    assert "h200-02 port 22" in cells[3]
+
+
+async def test_machines_are_asked_while_the_screen_is_shown(workspace: Workspace):
+    async with driving(workspace, size=(160, 40), start_screen="machines") as pilot:
+        await until_shown(pilot, "local", "free")
+        screen = screen_of(pilot, MachinesScreen)
+        asker = screen._asker
+        assert asker is not None
+        await press(pilot, "1")
+        await until(pilot, lambda: asker._process.returncode is not None)
+        assert screen._asker is None
+
+
+async def test_what_ran_on_a_machine_is_listed(workspace: Workspace):
+    finished_campaign(workspace, "elsewhere")
+    async with driving(workspace, start_screen="machines") as pilot:
+        await until_shown(pilot, "local", "free")
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, CampaignsScreen))
+        await until_shown(pilot, "None of 1 matches local. esc shows all.")
+
+
+async def test_a_machine_is_added_asked_for_its_gpus_and_opened_at_its_line(workspace: Workspace):
+    async with driving(workspace, size=(120, 40), start_screen="machines") as pilot:
+        await until_shown(pilot, "local", "free")
+        await press(pilot, "n")
+        await until(pilot, lambda: isinstance(pilot.app.screen, MachineForm))
+        await press(pilot, *"My box", "ctrl+s")
+        await until_shown(pilot, "My box: a name has small letters, digits, dots and hyphens")
+        await press(pilot, "ctrl+u", *"box", "ctrl+g")
+        await until_shown(pilot, "no GPU")
+        await press(pilot, "ctrl+s")
+        await until_gone(pilot, "Add a machine")
+        await until_shown(pilot, "box")
+    place = place_of(workspace.catalog, "box")
+    assert place == (workspace.catalog / "hardware" / "box.yaml", 1)
+    assert "box" in load_catalog(workspace.catalog).hardware
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (MachineEntry("local"), "local: there is an entry of this name"),
+        (MachineEntry("box", "box.test", accelerator="h999"), "accelerator"),
+        (MachineEntry("box", "box.test", gpus="many"), "gpus_per_node"),
+        (MachineEntry("box", "-oProxyCommand=x"), "host"),
+    ],
+)
+def test_a_mistake_in_an_entry_is_said_and_nothing_is_written(workspace: Workspace, entry: MachineEntry, problem: str):
+    assert problem in write_entry(workspace, load_catalog(workspace.catalog), entry)
+    assert not workspace.catalog.exists()
+
+
+def test_gpus_are_known_by_the_name_that_their_driver_gives():
+    catalog = load_catalog()
+    found = accelerator_of(catalog, ["NVIDIA H100 80GB HBM3"])
+    assert found is not None
+    assert found.startswith("h100")
+    assert accelerator_of(catalog, ["Unknown 3000"]) is None
+
+
+def test_an_entry_is_found_in_a_file_of_several(tmp_path: Path):
+    file = tmp_path / "hardware.yaml"
+    file.write_text("- id: a\n  nodes: []\n\n- title: B\n  id: 'b'  # second\n")
+    assert place_of(tmp_path, "b") == (file, 5)
+    assert place_of(tmp_path, "c") is None

@@ -1,0 +1,232 @@
+"""All machines of the workspace: what they do now, asked while this screen is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from dlperf.app.actions import bindings_of
+from dlperf.app.commands import RunningCommand, run_command
+from dlperf.app.dialogs.confirm import ConfirmScreen
+from dlperf.app.dialogs.machine import MachineForm
+from dlperf.app.dialogs.pages import filtered_title, no_match
+from dlperf.app.model.machine_entry import place_of
+from dlperf.app.model.machines_table import MachineRow, MachinesView, about_machine
+from dlperf.app.model.table import Row
+from dlperf.app.screens.plan_actions import check_page, check_rows
+from dlperf.app.screens.sorted_table import SortedTableScreen
+from dlperf.app.watching import login_of
+from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.widgets.row_table import RowTable
+from dlperf.app.widgets.status_line import StatusLine, set_titles
+from dlperf.errors import RequestError
+from dlperf.messages import N_, _
+from dlperf.plan import Selection
+from dlperf.view.text import printable
+
+if TYPE_CHECKING:
+    from dlperf.catalog.files.load import Catalog
+
+EVERY_SECONDS, AGE_SECONDS = 5, 1.5
+"""Between two looks at a machine, by a process that runs while the screen is shown, and between two of its age here."""
+
+
+class MachinesScreen(SortedTableScreen):
+    place = "machines"
+    about = N_(
+        "The machines of this workspace: who uses each, what its GPUs do and how much disk is free. They are asked "
+        "every few seconds, only while this screen is shown."
+    )
+    kept = ("view",)
+    REASONS: ClassVar[dict[str, str]] = {"log_in": N_("There is no machine yet: n adds one.")}
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("machines")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.view: MachinesView = MachinesView()
+        self._catalog: Catalog | None = None
+        self._asker: RunningCommand | None = None
+        self._answers = False
+        """Whether there are answers that are not drawn yet."""
+
+    def body(self) -> ComposeResult:
+        yield RowTable(self.view.columns(), id="machines")
+        yield StatusLine("about-machine")
+
+    @property
+    def table(self) -> RowTable:
+        return self.query_one("#machines", RowTable)
+
+    def on_mount(self) -> None:
+        self.table.focus()
+        self.table.empty = "\n" + _("Reading …")
+
+    def on_screen_resume(self) -> None:
+        if self.app.screen == self:  # not while it is made before its first visit
+            self._read_catalog()
+
+    def on_screen_suspend(self) -> None:
+        self._stop()
+
+    def on_unmount(self) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._asker is not None:
+            self._asker.stop()
+            self._asker = None
+
+    @work(thread=True, exclusive=True, group="catalog")
+    def _read_catalog(self) -> None:
+        from dlperf.catalog.files.load import load_catalog
+
+        catalog = load_catalog(self.workspace.catalog, complain=lambda _problem: None)
+        self.call_later(self._catalog_read, catalog)
+
+    def _catalog_read(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        known = {(item.hardware, item.node): item.answer for item in self.view.machines}
+        machines = tuple(
+            MachineRow(name, node.name, login_of(node), known.get((name, node.name)))
+            for name in catalog.machines
+            for node in catalog.hardware[name].nodes
+        )
+        self.show_view(replace(self.view, machines=machines))
+        if self._asker is None and machines:
+            self._ask()
+
+    @work(exclusive=True, group="ask")
+    async def _ask(self) -> None:
+        """Read what the machines answer, until another screen is shown."""
+        asker = self._asker = await RunningCommand.start(
+            self.workspace, ["machines", "--json", "--every", str(EVERY_SECONDS)]
+        )
+        last = ""
+        async for line in asker.lines():
+            last = line or last
+            self.call_later(self._answered, line)
+        if await asker.wait() > 0 and self._asker is asker:
+            self.call_later(self.report, RequestError(last))
+
+    def _answered(self, line: str) -> None:
+        try:
+            answer: Any = json.loads(line)
+            names, node = set(answer["hardware"]), answer["node"]
+        except (ValueError, TypeError, KeyError):  # a remark of the command
+            return
+        machines = tuple(
+            replace(item, answer=answer) if item.node == node and item.hardware in names else item
+            for item in self.view.machines
+        )
+        self.view, self._answers = replace(self.view, machines=machines), True
+
+    def frame(self) -> None:
+        super().frame()
+        if self._answers or self.is_due(AGE_SECONDS):
+            self._answers = False
+            self.show_view(self.view)
+
+    def show_view(self, view: MachinesView) -> None:
+        self.view = view = replace(view, now=self.now)
+        items = {(item.hardware, item.node): item for item in view.shown()}
+        self.table.empty = no_match(view.matching, len(view.machines)) if view.matching else _empty_text()
+        self.table.mark_sorting(view.column, view.descending)
+        self.table.show_rows(list(items), lambda key: view.cells(items[key]) if key in items else Row(()))
+        set_titles(self.table, filtered_title(_("Machines"), view.matching))
+        self._show_selected()
+
+    @on(RowTable.Highlighted, "#machines")
+    def _show_selected(self) -> None:
+        item = self._selected()
+        self.query_one("#about-machine", StatusLine).update("\n".join(about_machine(item)) if item else "")
+        self.refresh_bindings()
+
+    def _selected(self) -> MachineRow | None:
+        key: Hashable = self.table.selected
+        return next((item for item in self.view.machines if (item.hardware, item.node) == key), None)
+
+    def why_not(self, action: str) -> str:
+        return super().why_not(action) if self._selected() else _("There is no machine yet: n adds one.")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("add_machine", "escape") or not self.is_mounted:
+            return True
+        return True if self._selected() else None
+
+    @on(RowTable.Chosen)
+    def action_ran_there(self) -> None:
+        """List the campaigns that ran on the selected machine."""
+        if item := self._selected():
+            self.main.show_campaigns(item.hardware)
+
+    @work(exclusive=True, group="check")
+    async def action_check(self) -> None:
+        if item := self._selected():
+            self.notify(_("Asking {hardware} …", hardware=printable(item.hardware)), markup=False)
+            output, error = await run_command(self.workspace, ["check", "--hardware", item.hardware, "--json"])
+            self.app.clear_notifications()
+            await self.app.push_screen_wait(check_page(check_rows(output), error))
+
+    def action_diagnose(self) -> None:
+        if item := self._selected():
+            title = _("Diagnose {name}?", name=printable(item.hardware))
+            text = _("It measures matrix products, memory, copies, all-reduce and disk, as a campaign.")
+            question = ConfirmScreen(title, text, _("Start"), _("Not yet"))
+            self.ask(question, partial(self._diagnose, item.hardware))
+
+    @work(exclusive=True, group="start")
+    async def _diagnose(self, hardware: str) -> None:
+        from dlperf.plan.diagnosis import plan_diagnosis
+        from dlperf.view.start import start_campaign
+
+        names: list[str] = []
+
+        def start() -> None:
+            assert self._catalog is not None
+            plan = plan_diagnosis(Selection(hardware=(hardware,)), self._catalog)
+            names.append(start_campaign(self.workspace, plan)[0].name)
+
+        if await self.attempt(start):
+            self.main.watch_campaign(names[0])
+
+    def action_log_in(self) -> None:
+        if item := self._selected():
+            self.run_program(*(("", "ssh", item.login) if item.login else ("SHELL", "sh", ())))
+
+    @work
+    async def action_add_machine(self) -> None:
+        if self._catalog is not None and await self.app.push_screen_wait(MachineForm(self.workspace, self._catalog)):
+            self._stop()
+            self._read_catalog()
+
+    def action_edit(self) -> None:
+        """Open the file of the selected entry, at its line."""
+        if (item := self._selected()) is None:
+            return
+        place = place_of(self.workspace.catalog, item.hardware)
+        if place is None:
+            self.report(RequestError(_("{name} is built in: it has no file here.", name=item.hardware)))
+            return
+        file, line = place
+        self.run_program("EDITOR", "vi", (f"+{line}", file))
+        self._stop()
+        self._read_catalog()
+
+    def action_escape(self) -> None:
+        self.show_view(replace(self.view, matching=""))
+        self.table.forget_widths()
+
+    @on(Prompt.Typed)
+    def _filter_typed(self) -> None:
+        self.refresh_bindings()
+
+
+def _empty_text() -> str:
+    return "\n" + _("There is no machine in catalog/ yet: n adds one.")
