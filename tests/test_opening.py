@@ -122,6 +122,17 @@ def test_a_link_at_any_part_of_a_name_is_not_followed(workspace: Path, secret: P
     assert list(files_below(name.parent)) in ([], [name.with_name("before")])
 
 
+def test_a_name_that_leads_out_of_its_folder_is_not_opened(workspace: Path, secret: Path):
+    name = workspace / "runs" / ".." / ".." / "private" / "secret"
+    assert name.read_text() == "secret"
+    assert not is_regular(name)
+    with pytest.raises(OSError, match="not followed"):
+        open_regular(name)
+    with pytest.raises(OSError, match="not followed"):
+        os.close(writer(str(name), os.O_WRONLY))
+    assert list(files_below(name.parent)) == []
+
+
 def test_nothing_is_made_behind_a_link(workspace: Path, secret: Path):
     _link_at(workspace / "runs", secret.parent)
     for opener in (writer, private_writer):

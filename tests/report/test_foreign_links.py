@@ -95,7 +95,12 @@ def test_nothing_is_written_behind_a_link(measured: Counting, tmp_path: Path):
     workspace = measured.workspace
     measured.dlperf("build-site")
     (outside := tmp_path / "outside").mkdir()
-    for folder in (workspace.site_data, workspace.site_build / "docs" / "results", workspace.campaign("try").directory):
+    for folder in (
+        workspace.site_html,
+        workspace.site_data,
+        workspace.site_build / "docs" / "results",
+        workspace.campaign("try").directory,
+    ):
         target = outside / folder.name
         shutil.copytree(folder, target)
         (target / "mine").write_text("mine")

@@ -74,6 +74,8 @@ def _is_at(descriptor: int, path: str | Path) -> bool:
     name = os.path.abspath(path)
     if name.startswith(_PACKAGE):
         return True
+    if ".." in os.fspath(path).split(os.sep):  # a name of a record, which must not lead out of its folder
+        return False
     try:
         found = os.readlink(f"/proc/self/fd/{descriptor}")
     except OSError:  # no /proc, or a very long path
@@ -104,7 +106,7 @@ def is_plain(path: str | Path) -> bool:
     """Whether no part of a path is a link."""
     descriptor = _reach(path)
     if descriptor is None:
-        return os.path.realpath(path) == os.path.abspath(path)
+        return ".." not in os.fspath(path).split(os.sep) and os.path.realpath(path) == os.path.abspath(path)
     try:  # what is opened may be the link itself
         return not stat.S_ISLNK(os.fstat(descriptor).st_mode) and _is_at(descriptor, path)
     finally:

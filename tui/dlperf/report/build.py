@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError
 from dlperf.messages import Language
+from dlperf.opening import is_plain, linked
 from dlperf.redaction import Redactor
 from dlperf.report.charts.svg import style_sheet
 from dlperf.report.data import SiteData
@@ -83,6 +84,8 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
         DlperfError: results cannot be read, or MkDocs failed.
     """
     started = time.monotonic()
+    if out is None and not is_plain(workspace.site_html):  # which is replaced as a whole
+        raise linked(workspace.site_html)
     out = (out or workspace.site_html).resolve()
     refuse_foreign_folder(out)
     if edition:
