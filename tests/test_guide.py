@@ -218,7 +218,7 @@ def test_campaigns_machines_and_frameworks_are_compared_as_the_page_on_publishin
 
 def test_what_the_page_on_secrets_states_is_replaced_in_scripts(typed, tmp_path):
     typed("dlperf init bench && cd bench")
-    (stated,) = shown(GUIDE / "secrets.md")
+    stated, _ = shown(GUIDE / "secrets.md")
     machine = "id: mine\ntitle: Mine\nnodes: [{name: a, transport: local}]\n"
     (tmp_path / "bench" / "catalog" / "hardware" / "mine.yaml").write_text(machine + stated)
     script = typed("dlperf plan -H mine -f numpy -c lenet5 -b 64 --render")

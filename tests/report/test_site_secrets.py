@@ -11,6 +11,7 @@ from dlperf.errors import DlperfError
 from dlperf.report.build import write_pages
 from dlperf.report.load import load_site_data
 from dlperf.report.redaction import refuse_leaks, report_lines, without_secrets
+from dlperf.report.site.acknowledged import read_acknowledged, without_acknowledged
 from dlperf.report.site.writing import Sources
 from planted_secrets import PRINTED, leaks, planted_workspace
 
@@ -66,6 +67,22 @@ def test_a_build_lists_what_it_redacted_and_strict_refuses_unknown_secrets(publi
     assert any("github-token, which looks like a secret" in line for line in lines)
     with pytest.raises(DlperfError, match="suspected secrets: github-token in data/"):
         refuse_leaks(sources.redacted, ())
+
+
+def test_what_looks_like_a_secret_may_be_acknowledged_file_by_file_with_a_reason(published, tmp_path):
+    _, sources = published
+    suspected = {item: files for item, files in sources.redacted.items() if item.kind == "suspected"}
+    pairs = sorted((item.name, file) for item, files in suspected.items() for file in files)
+    entries = [f"- what: {what}\n  file: {file}\n  reason: an example of the program\n" for what, file in pairs]
+    path = tmp_path / "acknowledged.yaml"
+    path.write_text("".join(entries))
+    refuse_leaks(without_acknowledged(suspected, read_acknowledged(path)), ())
+    path.write_text("".join(entries[1:]) or "[]")
+    with pytest.raises(DlperfError, match=" in ".join(map(re.escape, pairs[0]))):
+        refuse_leaks(without_acknowledged(suspected, read_acknowledged(path)), ())
+    path.write_text(entries[0].replace("an example of the program", "''"))
+    with pytest.raises(DlperfError, match=r"acknowledged\.yaml:3: reason: "):
+        read_acknowledged(path)
 
 
 def test_a_campaign_whose_secrets_are_elsewhere_is_named(published):

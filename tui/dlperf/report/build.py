@@ -35,6 +35,7 @@ from dlperf.report.pages.results.evidence import Shapes, curves, log_lines, pict
 from dlperf.report.pages.results.profiles import OfferedProfile
 from dlperf.report.redaction import of_overviews, refuse_leaks, report_lines, site_redactor, without_secrets
 from dlperf.report.site import locations as at
+from dlperf.report.site.acknowledged import read_acknowledged, without_acknowledged
 from dlperf.report.site.locations import Group
 from dlperf.report.site.metadata import described_pages, with_metadata
 from dlperf.report.site.mkdocs import build_html, refuse_foreign_folder
@@ -97,7 +98,8 @@ def build_site(workspace: Workspace, out: Path | None = None, strict: bool = Fal
     sources = write_pages(workspace, data)
     unknown = without_secrets(workspace, data)
     if strict:
-        refuse_leaks(sources.redacted, unknown)
+        acknowledged = read_acknowledged(workspace.site / "acknowledged.yaml")
+        refuse_leaks(without_acknowledged(sources.redacted, acknowledged), unknown)
     problems = [*notes, *data.problems, *sorted(set(sources.problems)), *report_lines(sources.redacted, unknown)]
     warnings = "".join(f"{problem}\n" for problem in problems) + build_html(workspace, out, strict)
     if edition:

@@ -96,7 +96,8 @@ def refuse_leaks(found: FoundIn, unknown: Iterable[str]) -> None:
     suspected += [f"{name} without secrets.json" for name in unknown]
     if suspected:
         raise DlperfError(
-            f"suspected secrets: {'; '.join(suspected)}: see the guide's page on secrets, or build without --strict"
+            f"suspected secrets: {'; '.join(suspected)}: see the guide's page on secrets, acknowledge what is none in "
+            "site/acknowledged.yaml, or build without --strict"
         )
 
 
