@@ -33,43 +33,47 @@ def reasons(choice: Choice, axis: str, catalog: Catalog = CATALOG) -> dict[str, 
     return {option.value: option.reason for option in options_of(catalog, choice)[axis]}
 
 
-def test_nothing_is_greyed_before_anything_is_marked():
-    options = options_of(CATALOG, Choice())
-    assert not any(option.reason for axis in ("frameworks", "cases") for option in options[axis])
+def test_before_anything_is_marked_only_what_no_machine_here_can_run_is_greyed():
+    assert set(reasons(Choice(), "cases").values()) == {""}
+    found = reasons(Choice(), "frameworks")
+    assert found["numpy"] == ""
+    assert found["plsc"] == "plsc computes on gpu, local is a cpu machine"
+    assert reasons(Choice({"hardware": ("dlperf-v100",)}), "frameworks")["plsc"] == ""
 
 
 def test_a_framework_that_cannot_compute_on_the_hardware_is_greyed():
     found = reasons(Choice({"hardware": ("local",)}), "frameworks")
     assert found["numpy"] == ""
-    assert found["paddleclas"] == "computes on gpu; local has none"
+    assert found["paddleclas"] == "paddleclas computes on gpu, local is a cpu machine"
 
 
 def test_a_case_without_a_recipe_in_the_framework_is_greyed():
     found = reasons(Choice({"frameworks": ("numpy",)}), "cases")
     assert found["lenet5"] == ""
-    assert found["resnet50"] == "no recipe in numpy"
+    assert found["resnet50"] == "numpy has no recipe for resnet50 (it has lenet5)"
 
 
 def test_a_machine_for_which_the_framework_does_not_compute_is_greyed():
     found = reasons(Choice({"frameworks": ("plsc",)}), "hardware")
-    assert found["local"] == "plsc cannot compute on cpu"
+    assert found["local"] == "plsc computes on gpu, local is a cpu machine"
     assert found["dlperf-v100"] == ""
 
 
 def test_precisions_and_scales_that_no_chosen_recipe_offers_are_greyed():
     choice = Choice({"hardware": ("local",), "frameworks": ("numpy",)})
     assert reasons(choice, "precisions")["fp32"] == ""
-    assert reasons(choice, "precisions")["amp"] == "no recipe chosen computes in it"
+    assert reasons(choice, "precisions")["amp"] == "numpy offers lenet5 in fp32, not in amp"
     wide = Choice({"hardware": ("perf-a100",), "frameworks": ("pytorch",), "scales": ("4n8g",)})
-    assert reasons(wide, "scales")["4n8g"] == "needs 4 nodes with 8 GPUs"
+    assert reasons(wide, "scales")["4n8g"] == "perf-a100 has 1 node(s) with 8 GPU(s) each, 4n8g needs more"
     assert reasons(wide, "scales")["1n8g"] == ""
 
 
 def test_a_batch_size_that_was_asked_for_is_listed_though_the_case_does_not_offer_it():
     choice = Choice({"frameworks": ("pytorch",), "cases": ("resnet50",), "batch_sizes": ("1000",)})
     assert reasons(choice, "batch_sizes")["1000"] == ""
-    picky = Choice({"frameworks": ("paddleclas",), "cases": ("resnet50",), "batch_sizes": ("1000",)})
-    assert reasons(picky, "batch_sizes")["1000"] == "no recipe chosen takes it"
+    marks = {"hardware": ("perf-v100",), "frameworks": ("paddleclas",), "cases": ("resnet50",)}
+    picky = reasons(Choice(marks | {"batch_sizes": ("1000",)}), "batch_sizes")["1000"]
+    assert picky == "paddleclas offers resnet50 with batch size 64, 128, 256, not 1000"
 
 
 def test_a_choice_is_a_selection_and_a_command_line():
@@ -156,9 +160,9 @@ async def test_marking_greys_what_does_not_fit_and_changes_the_plan(workspace: W
     async with driving(workspace, size=(120, 80), start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local", "Mark something above")
         await pilot.press("space")
-        await until_shown(pilot, "[x] local", " -  paddleclas", "[ ] numpy", "dlperf run --hardware local")
+        await until_shown(pilot, "[x] local", " -  ngc-mxnet", "[ ] numpy", "dlperf run --hardware local")
         await pilot.press("tab", "slash", *"paddleclas", "enter")
-        await until_shown(pilot, "computes on gpu; local has none")
+        await until_shown(pilot, "computes on gpu, local is a cpu machine")
         await pilot.press("slash", *"nump", "enter")
         await until_gone(pilot, "paddleclas")
         await pilot.press("space")
@@ -169,7 +173,7 @@ async def test_a_greyed_entry_cannot_be_marked(workspace: Workspace):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         await pilot.press("space", "tab")
-        await until_shown(pilot, "✗ computes on gpu")
+        await until_shown(pilot, "✗ fleetx-fp32 computes on gpu")
         await pilot.press("space")
         assert screen_of(pilot, ChooseScreen).choice.values("frameworks") == ()
 

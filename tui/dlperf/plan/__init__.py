@@ -14,6 +14,7 @@ from dlperf.plan.model import (
     Selection,
     TrialKey,
 )
+from dlperf.plan.subject import max_nodes
 
 __all__ = [
     "Configuration",
@@ -30,4 +31,5 @@ __all__ = [
     "Selection",
     "TrialKey",
     "expand",
+    "max_nodes",
 ]

@@ -46,7 +46,7 @@ def expand(selection: Selection, catalog: Catalog) -> Plan:
         RequestError: an id, a precision or a scale is unknown, or nothing fits the selection.
     """
     _check(selection, catalog)
-    found = [_planned(item, selection, catalog) for item in dict.fromkeys(_configurations(selection, catalog))]
+    found = [planned_of(item, selection, catalog) for item in dict.fromkeys(configurations_of(selection, catalog))]
     if not found:
         raise RequestError(_explain_no_plan(selection, catalog))
     planned = tuple(item for item in found if isinstance(item, PlannedConfiguration))
@@ -60,7 +60,7 @@ def _profiled(point: Configuration, selection: Selection, catalog: Catalog) -> P
     framework = catalog.frameworks[point.framework]
     if not framework.profile:
         raise RequestError(f"--profile: programs of {framework.id} cannot be profiled: select others with --framework")
-    planned = _planned(point, replace(selection, repeats=1), catalog, framework.profile)
+    planned = planned_of(point, replace(selection, repeats=1), catalog, framework.profile)
     assert isinstance(planned, PlannedConfiguration)  # as without the profiler
     return replace(planned, configuration=profiled_configuration(point), profiled=True)
 
@@ -103,24 +103,32 @@ def _scales(selection: Selection) -> list[tuple[int, int]]:
         raise RequestError(f"GPUs: {error}") from error
 
 
-def _configurations(selection: Selection, catalog: Catalog) -> Iterator[Configuration]:
+def configurations_of(selection: Selection, catalog: Catalog) -> Iterator[Configuration]:
+    """Yield what a selection asks for, possible or not."""
+    for combination in combinations_of(selection, catalog):
+        yield from points_of(*combination, selection, catalog)
+
+
+def points_of(
+    hardware: Hardware, framework: Framework, case: Case, selection: Selection, catalog: Catalog
+) -> Iterator[Configuration]:
+    """Yield what a selection asks for of one combination."""
     wanted = parse_axes(selection.axes)
     asked = {*wanted, *(["batch_size"] if selection.batch_sizes else [])}
-    for hardware, framework, case in _combinations(selection, catalog):
-        recipe = framework.recipe_for(case)
-        computed = precisions_of(_accelerator(hardware, catalog), catalog.precisions)
-        precisions = selection.precisions or [name for name in (recipe or case).precisions if name in computed]
-        batch_sizes = selection.batch_sizes or (recipe and recipe.batch_sizes) or case.batch_sizes
-        offered = map(parse_scale, (recipe and recipe.scales) or case.scales)
-        scales = _scales(selection) or [scale for scale in offered if fits(hardware, *scale)]
-        points = list(axis_points(declared_axes(case, recipe), wanted))
-        for precision, batch_size, (nodes, gpus), axes in product(precisions, batch_sizes, scales, points):
-            if in_step(case, batch_size, dict(axes), asked):
-                yield Configuration(hardware.id, framework.id, case.id, precision, batch_size, nodes, gpus, axes=axes)
+    recipe = framework.recipe_for(case)
+    computed = precisions_of(_accelerator(hardware, catalog), catalog.precisions)
+    precisions = selection.precisions or [name for name in (recipe or case).precisions if name in computed]
+    batch_sizes = selection.batch_sizes or (recipe and recipe.batch_sizes) or case.batch_sizes
+    offered = map(parse_scale, (recipe and recipe.scales) or case.scales)
+    scales = _scales(selection) or [scale for scale in offered if fits(hardware, *scale)]
+    points = list(axis_points(declared_axes(case, recipe), wanted))
+    for precision, batch_size, (nodes, gpus), axes in product(precisions, batch_sizes, scales, points):
+        if in_step(case, batch_size, dict(axes), asked):
+            yield Configuration(hardware.id, framework.id, case.id, precision, batch_size, nodes, gpus, axes=axes)
 
 
-def _combinations(selection: Selection, catalog: Catalog) -> Iterator[tuple[Hardware, Framework, Case]]:
-    """What fits together, and what does not where the selection names both sides."""
+def combinations_of(selection: Selection, catalog: Catalog) -> Iterator[tuple[Hardware, Framework, Case]]:
+    """Yield what fits together, and what does not where the selection names both sides."""
     hardware = selection.hardware or tuple(name for name, item in catalog.hardware.items() if not item.example)
     named = bool(selection.cases)
     frameworks = selection.frameworks or tuple(
@@ -143,7 +151,7 @@ def _accelerator(hardware: Hardware, catalog: Catalog) -> Accelerator | None:
     return catalog.accelerators[hardware.accelerator] if hardware.accelerator else None
 
 
-def _planned(
+def planned_of(
     configuration: Configuration, selection: Selection, catalog: Catalog, arguments: tuple[str, ...] = ()
 ) -> PlannedConfiguration | Impossible:
     """Return the configuration with everything that it needs, or why it is impossible.
@@ -275,7 +283,7 @@ def _obstacle(selection: Selection, unnamed: Sequence[str], catalog: Catalog) ->
         "frameworks": replace(selection, frameworks=()),
     }
     for axis, without in wider.items():
-        if without != selection and any(_configurations(without, catalog)):
+        if without != selection and any(configurations_of(without, catalog)):
             return f"with {axis} {', '.join(getattr(selection, axis))}, nothing that was selected goes together"
     return f"nothing in the catalogue fits this selection: name {' and '.join(unnamed)}, too, to see why"
 
@@ -288,6 +296,6 @@ def _reason(selection: Selection, catalog: Catalog) -> str:
     # a recipe without scales of its own has those of its case
     scales = selection.scales or tuple(name for offer in (*offers, *cases) for name in offer.scales or ())
     complete = replace(selection, precisions=precisions, scales=scales)
-    planned = (_planned(item, complete, catalog) for item in _configurations(complete, catalog))
+    planned = (planned_of(item, complete, catalog) for item in configurations_of(complete, catalog))
     why = next((item.reason for item in planned if isinstance(item, Impossible)), None)
     return str(why) if why else "no such batch size with these axes: name precision, batch size, scale and axes"

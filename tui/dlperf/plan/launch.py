@@ -11,7 +11,7 @@ from dlperf.catalog.axes import ACCUMULATION
 from dlperf.catalog.machines import Container, Node
 from dlperf.catalog.placeholders import RUNTIME, fill, names_in
 from dlperf.plan.model import Launch, node_address
-from dlperf.plan.subject import Subject, device
+from dlperf.plan.subject import DATA, Subject, device, no_data
 
 if TYPE_CHECKING:
     from dlperf.catalog.entry import Option
@@ -165,9 +165,8 @@ def _values(subject: Subject, container: Container | None) -> dict[str, str]:
 
 
 def _why_unresolved(name: str, subject: Subject) -> str:
-    if name.startswith("data."):
-        what = name.removeprefix("data.")
-        return f"{subject.hardware.id} does not say where {what} lies (write `data: {{{what}: /path}}` in its entry)"
+    if name.startswith(DATA):
+        return str(no_data(name, subject))
     return f"{subject.framework.id} needs {name}, but protocol {subject.protocol.id} measures to the end of the run"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dlperf.catalog.axes import Configuration, matches
 from dlperf.catalog.files.problem import listed
+from dlperf.catalog.placeholders import names_in
 from dlperf.messages import Message, message, quoted
 from dlperf.plan.axes import declared_axes
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from dlperf.catalog.metrics import Protocol
     from dlperf.catalog.model import Case, Framework, Precision, Recipe, Variant
 
+DATA = "data."
+"""What the placeholders of data sets begin with."""
 STARTED_ONCE = frozenset({"mpirun", "horovodrun"})
 """Launchers that start on the first node and reach the others themselves."""
 
@@ -78,7 +81,13 @@ def fits(hardware: Hardware, nodes: int, gpus: int) -> bool:
 
 def why_impossible(subject: Subject) -> Message | None:
     """Return the first reason why a configuration cannot run, or None."""
-    return _wrong_machine(subject) or _wrong_axis(subject) or _excluded(subject) or _not_measurable(subject)
+    return (
+        _wrong_machine(subject)
+        or _wrong_axis(subject)
+        or _excluded(subject)
+        or _not_measurable(subject)
+        or _without_data(subject)
+    )
 
 
 def _wrong_machine(subject: Subject) -> Message | None:
@@ -95,6 +104,21 @@ def _wrong_machine(subject: Subject) -> Message | None:
         offered = listed(computed)
         return message("hardware_precision", hardware=hardware.id, offered=offered, precision=axes.precision)
     return None
+
+
+def _without_data(subject: Subject) -> Message | None:
+    """Return which data set a command that no variant replaces, or its folder, needs and the hardware lacks."""
+    if any(variant.command for variant in subject.recipe.variants):
+        return None
+    words = (*subject.recipe.command, subject.recipe.workdir or "")
+    used = (name for word in words for name in names_in(word) if name.startswith(DATA))
+    missing = next((name for name in used if name.removeprefix(DATA) not in subject.hardware.data), None)
+    return no_data(missing, subject) if missing else None
+
+
+def no_data(placeholder: str, subject: Subject) -> Message:
+    """Say that the hardware does not state where a data set is."""
+    return message("no_data", hardware=subject.hardware.id, data=placeholder.removeprefix(DATA))
 
 
 def _wrong_axis(subject: Subject) -> Message | None:

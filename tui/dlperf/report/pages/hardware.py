@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.messages import Language
-from dlperf.plan.subject import max_nodes
+from dlperf.plan import max_nodes
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from dlperf.messages import Language
-from dlperf.plan.subject import max_nodes
+from dlperf.plan import max_nodes
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers, base_precision, said_of

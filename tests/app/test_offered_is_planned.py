@@ -1,0 +1,63 @@
+"""Over the whole catalogue, Choose offers exactly what a plan accepts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dlperf.app.model.choice import AXES, Choice
+from dlperf.app.model.options import options_of
+from dlperf.catalog.files.load import load_catalog
+from dlperf.errors import RequestError
+from dlperf.plan import expand
+
+CATALOG = load_catalog()
+
+
+def is_planned(choice: Choice) -> bool:
+    try:
+        return bool(expand(choice.selection(), CATALOG).configurations)
+    except RequestError:
+        return False
+
+
+def differences(choice: Choice, axes: tuple[str, ...]) -> list[str]:
+    """Return the entries that are offered without a plan, and those with a plan that are not."""
+    options = options_of(CATALOG, choice)
+    return [
+        f"{choice.marked} {axis} {option.value}: {option.reason or 'offered'}"
+        for axis in axes
+        for option in options[axis]
+        if (option.reason == "") != is_planned(replace(choice, marked=choice.marked | {axis: (option.value,)}))
+    ]
+
+
+@pytest.mark.parametrize("framework", CATALOG.frameworks)
+def test_what_is_offered_with_hardware_framework_and_case_is_what_a_plan_accepts(framework: str) -> None:
+    made = {recipe.case for recipe in CATALOG.frameworks[framework].recipes}
+    without = next(case for case in CATALOG.cases if case not in made)
+    choices = (
+        Choice({"hardware": (hardware,), "frameworks": (framework,), "cases": (case,)})
+        for hardware in CATALOG.hardware
+        for case in (*made, without)
+    )
+    axes = ("precisions", "batch_sizes", "scales", "axes")
+    assert [text for choice in choices for text in differences(choice, axes)] == []
+
+
+@pytest.mark.parametrize(
+    ("axis", "value"),
+    [
+        ("hardware", "local"),
+        ("hardware", "perf-v100-4nodes"),
+        ("frameworks", "pytorch"),
+        ("frameworks", "paddleclas"),
+        ("cases", "lenet5"),
+        ("cases", "llama3-8b"),
+        ("precisions", "fp8"),
+        ("scales", "4n8g"),
+    ],
+)
+def test_what_is_offered_with_one_mark_is_what_a_plan_accepts(axis: str, value: str) -> None:
+    assert differences(Choice({axis: (value,)}), AXES) == []
