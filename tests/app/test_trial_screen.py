@@ -7,7 +7,9 @@ from dataclasses import replace
 from builder import POINTS, CampaignBuilder, finished_campaign
 from driving import driving, press, screen_of, until, until_gone, until_shown
 
+from dlperf.app.model.curve import Series, draw
 from dlperf.app.screens.trial import TrialScreen
+from dlperf.app.widgets.row_table import RowTable
 from dlperf.measured.model import TrialResult
 from dlperf.messages import message
 from dlperf.plan import TrialKey
@@ -94,3 +96,36 @@ async def test_a_trial_that_failed_is_compared_by_its_conditions(workspace: Work
         await until_shown(pilot, "22,990 images/s")
         await press(pilot, "o", "c", "enter")
         await until_shown(pilot, "exit code 3", "22,990 images/s", "Debian 12", "Debian 13")
+
+
+async def test_the_curves_of_two_trials_are_drawn_into_one_plot_which_is_zoomed(workspace: Workspace):
+    finished_campaign(workspace, "before", 20000.0, day=2)
+    finished_campaign(workspace, "after", 22950.0)
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "after  finished")
+        await press(pilot, "down", "o")
+        await until_shown(pilot, "step 120")
+        await press(pilot, "p")
+        await until_shown(pilot, "Compare after #2 with", "before #1")
+        screen = pilot.app.screen.query_one(RowTable)
+        screen.select(next(key for key in screen.keys if "before #1" in screen.text_of(key)))
+        await press(pilot, "enter")
+        await until_shown(pilot, "in colour: before #1")
+        await press(pilot, "plus")
+        await until_gone(pilot, "step 120")
+        await until_shown(pilot, "step 90")
+        await press(pilot, "full_stop")
+        await until_shown(pilot, "step 120")
+        await press(pilot, "minus", "minus")
+        await until_shown(pilot, "step 120", "in colour: before #1")
+
+
+def test_a_second_curve_is_drawn_in_a_colour_of_its_own_within_the_same_axes():
+    low, high = Series((1.0, 50.0, 100.0), (100.0,) * 3), Series((1.0, 50.0, 100.0), (200.0,) * 3, name="other")
+    rows = draw(low, 80, 20, second=high)
+    toned = [index for index, row in enumerate(rows) if any(piece.tone == "warn" for piece in row)]
+    plain = [index for index, row in enumerate(rows) if any("⠤" in piece.text and not piece.tone for piece in row)]
+    assert toned
+    assert max(toned) < len(rows) // 2
+    assert any("in colour: other" in piece.text for row in rows for piece in row)
+    assert not plain or min(plain) > max(toned)

@@ -21,7 +21,7 @@ class Action:
     text: str
     """One or two words, for the key bar."""
     help: str
-    parameter: str | int = ""
+    parameter: str | float = ""
     in_bar: bool = True
 
     @property
@@ -168,6 +168,11 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         Action(
             "overlay", "a", N_("All trials"), N_("Draw the other trials of the configuration behind the curve, or not")
         ),
+        Action("plot_with", "p", N_("Plot with"), N_("Draw the curve of another trial into the same plot")),
+        _unlisted("zoom_curve", "plus", N_("Zoom in"), N_("Show half of the steps of the curve"), 0.5),
+        _unlisted("zoom_curve", "minus", N_("Zoom out"), N_("Show twice the steps of the curve"), 2.0),
+        _unlisted("pan_curve", "comma", N_("Steps before"), N_("Move a zoomed curve to earlier steps"), -0.5),
+        _unlisted("pan_curve", "full_stop", N_("Steps after"), N_("Move a zoomed curve to later steps"), 0.5),
         Action("measured_lines", "m", N_("Lines of the figure"), N_("Show the log lines that gave the figure")),
         Action("find", "slash", N_("Find"), N_("Find in the log")),
         *LOG_ACTIONS,

@@ -96,7 +96,8 @@ class MachineForm(ClosesOnce, ModalScreen[bool]):
         self.query_one("#field-accelerator", Input).value = found or ""
         names = ", ".join(dict.fromkeys(printable(str(gpu["name"])) for gpu in gpus)) or _("no GPU")
         unknown = bool(gpus) and found is None
-        self._say(_("{names}: no accelerator of the catalogue", names=names) if unknown else f"{len(gpus)} × {names}")
+        count = f"{len(gpus)} × {names}" if gpus else names
+        self._say(_("{names}: no accelerator of the catalogue", names=names) if unknown else count)
 
     @on(Button.Pressed, "#add")
     @on(Input.Submitted)

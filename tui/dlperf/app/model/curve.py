@@ -30,6 +30,8 @@ class Series:
     unit: str = ""
     result: float | None = None
     """The trial's figure, if it is in the same unit."""
+    name: str = ""
+    """Of the trial, where there are two."""
 
     def points(self) -> list[tuple[float, float]]:
         pairs = zip(self.steps, self.values, strict=True)
@@ -42,7 +44,7 @@ class Piece:
 
     text: str
     tone: str = ""
-    """``warmup``, ``measured``, ``axis``, ``dim`` or empty."""
+    """``warmup``, ``measured``, ``axis``, ``dim``, ``warn`` (of a second curve) or empty."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ def draw(
     warm_up: float | None = None,
     window: tuple[float, float] | None = None,
     others: Sequence[Series] = (),
+    second: Series | None = None,
+    zoom: tuple[float, float] | None = None,
 ) -> list[list[Piece]]:
     """Return the rows of the drawing.
 
@@ -84,27 +88,33 @@ def draw(
         warm_up: the last step of the warm-up.
         window: first and last step of the measured window.
         others: curves behind it, in the same unit; where they overlap, their range.
+        second: another trial's curve, in a colour of its own.
+        zoom: first and last step that are shown; all of both curves if None.
     """
-    points = series.points()
+    points, beside = series.points(), second.points() if second else []
+    first, last = zoom or _ends([*points, *beside])
+    points, beside = ([item for item in curve if first <= item[0] <= last] for curve in (points, beside))
     if len(points) < 2 or width < LABEL_WIDTH + 8 or height < 5:
         return [[Piece(_("No curve: the log holds fewer than two throughput records."))]]
-    first, last = _ends(points)
     behind = [(step, value) for other in others for step, value in other.points() if first <= step <= last]
-    low, high = _range([*points, *behind], warm_up, window)
+    low, high = _range([*points, *behind, *beside], warm_up, window)
     parts = _legend(series, low, warm_up, window) + _cut_off_legend(points, low, high)
     parts += [_("in grey: other trials, {count}", count=len(others))] if others else []
+    parts += [_("in colour: {name}", name=second.name)] if second else []
     legend = packed(parts, width - LABEL_WIDTH, " · ")[: height - 2 - LEAST_ROWS]
     frame = Frame(width - LABEL_WIDTH, height - 2 - len(legend), first, last, low, high)
     cells = _plot(points, frame)
     _draw_result(series, frame, cells)
     tones = [_tone(frame.step(column), warm_up, window) for column in range(frame.columns)]
     grey = _plot(behind, frame)  # one trial's steps come after another's: each begins a new line
-    rows = [_row(frame, row, cells[row], tones, grey[row]) for row in range(frame.rows)]
+    colour = _plot(beside, frame)
+    rows = [_row(frame, row, cells[row], tones, grey[row], colour[row]) for row in range(frame.rows)]
     return [*rows, *_axis(frame, tones), *([Piece(" " * LABEL_WIDTH + line, "axis")] for line in legend)]
 
 
 def _ends(points: list[tuple[float, float]]) -> tuple[float, float]:
-    first, last = points[0][0], max(step for step, _ in points)
+    steps = [step for step, _ in points] or [0.0]
+    first, last = min(steps), max(steps)
     return first, last if last > first else first + 1
 
 
@@ -180,12 +190,14 @@ def _tone(step: float, warm_up: float | None, window: tuple[float, float] | None
     return ""
 
 
-def _row(frame: Frame, row: int, cells: list[str], tones: list[str], grey: list[str]) -> list[Piece]:
+def _row(frame: Frame, row: int, cells: list[str], tones: list[str], grey: list[str], colour: list[str]) -> list[Piece]:
     labels = {0: frame.high, frame.rows // 2: (frame.high + frame.low) / 2, frame.rows - 1: frame.low}
     label = number(labels[row]) if row in labels else ""
     pieces = [Piece(f"{label:>{LABEL_WIDTH - 2}} {'┤' if label else '│'}", "axis")]
-    for text, tone, behind in zip(cells, tones, grey, strict=True):
-        if behind != " " and text in (" ", RESULT):
+    for text, tone, behind, beside in zip(cells, tones, grey, colour, strict=True):
+        if beside != " " and text in (" ", RESULT):
+            text, tone = beside, "warn"
+        elif behind != " " and text in (" ", RESULT):
             text, tone = behind, "dim" if tone != "warmup" else tone
         if len(pieces) > 1 and pieces[-1].tone == tone:
             pieces[-1] = Piece(pieces[-1].text + text, tone)

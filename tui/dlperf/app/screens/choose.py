@@ -20,6 +20,7 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.dialogs.pages import filtered_title
 from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line, problem_of_value
+from dlperf.app.model.machine_entry import place_of
 from dlperf.app.model.table import Column, widths_that_fit
 from dlperf.app.screens.plan_actions import PlanActions, preset_columns
 from dlperf.app.widgets.panel import Panel
@@ -297,8 +298,10 @@ class ChooseScreen(PlanActions):
         self.query_one(Prompt).ask(axis, label, self._matching.get(axis, ""))
 
     def action_edit(self) -> None:
-        files = sorted(self._catalog_files())
-        if files:
+        files, option = sorted(self._catalog_files()), self._selected_option()
+        if option is not None and (place := place_of(self.workspace.catalog, option.value)):
+            self.run_program("EDITOR", "vi", (f"+{place[1]}", place[0]))
+        elif files:
             self.run_program("EDITOR", "vi", files)
         else:
             self.notify(_("There are no files in {folder}.", folder=self.workspace.catalog), markup=False)

@@ -24,12 +24,14 @@ async def show_side_by_side(screen: PlaceScreen, rows: Sequence[ConfigurationRes
         screen.app.push_screen(ListPage(_("Side by side"), *side_by_side(rows, conditions), chooses=False))
 
 
-async def compare_trial(screen: PlaceScreen, campaign: str, planned: PlannedConfiguration, key: TrialKey) -> None:
-    """Let the user choose another trial of the same case, and show both side by side."""
+async def choose_trial(
+    screen: PlaceScreen, campaign: str, planned: PlannedConfiguration, key: TrialKey
+) -> tuple[ConfigurationResult, ConfigurationResult] | None:
+    """Let the user choose another trial of the same case; return this one and that one, None where none is chosen."""
     trials = await asyncio.to_thread(_read_trials, screen.workspace, campaign, planned, key)
     if not trials:
         screen.notify(_("The result is not written yet."))
-        return
+        return None
     rows: dict[Hashable, Row] = {
         index: Row((title_of(row), figure_text(row), " · ".join(axes_of(row))))
         for index, row in enumerate(trials)
@@ -43,8 +45,7 @@ async def compare_trial(screen: PlaceScreen, campaign: str, planned: PlannedConf
     chosen = await screen.app.push_screen_wait(
         ListPage(_("Compare {name} with", name=title_of(trials[0])), columns, rows)
     )
-    if isinstance(chosen, int):
-        await show_side_by_side(screen, [trials[0], trials[chosen]])
+    return (trials[0], trials[chosen]) if isinstance(chosen, int) else None
 
 
 def _read_trials(

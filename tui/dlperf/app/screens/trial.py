@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,25 +18,23 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.dialogs.pages import links
 from dlperf.app.model.curve import Series
+from dlperf.app.model.results_table import title_of
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
 from dlperf.app.model.trials import state_text
-from dlperf.app.screens.comparing import compare_trial
+from dlperf.app.screens.comparing import choose_trial, show_side_by_side
 from dlperf.app.screens.log_actions import LogActions
+from dlperf.app.series import SeriesReader, log_of_the_figure
 from dlperf.app.watching import CampaignGoneError, WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.status_line import StatusLine
 from dlperf.errors import DlperfError
-from dlperf.evidence.logs import LogReader, is_gzip, log_reader
-from dlperf.formats.parser import LogParser
-from dlperf.formats.registry import parser_for
-from dlperf.formats.samples import Run
-from dlperf.measured.run import measure_planned
+from dlperf.evidence.logs import log_reader
 from dlperf.messages import N_, _, render
-from dlperf.opening import open_regular
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import State, TrialStatus
+from dlperf.table.model import ConfigurationResult
 from dlperf.view.text import printable
 
 PAGES = {
@@ -50,7 +47,6 @@ PAGES = {
 REFRESH_SECONDS = 1.0
 ROOM_FOR_TWO = 150
 """Cells of a window that shows the figure beside its curve."""
-BLOCK = 1 << 20
 
 
 class TrialScreen(LogActions):
@@ -152,7 +148,7 @@ class TrialScreen(LogActions):
     def _read_curve_if_new(self) -> None:
         """Read the curve where its log has grown, or the trial has ended, since it was read."""
         planned = self._campaign.planned(self._key.configuration)
-        log = self._log_of_the_figure(self._key)
+        log = log_of_the_figure(self._campaign, self._key)
         if self._reading or planned is None or log is None:
             return
         if self._read_of != (now := (self._trial, log, modified(log))):
@@ -177,7 +173,7 @@ class TrialScreen(LogActions):
         """Read the curves of the other trials of the configuration."""
         found = []
         for key in self._trials():
-            if key != self._key and (log := self._log_of_the_figure(key)):
+            if key != self._key and (log := log_of_the_figure(self._campaign, key)):
                 with suppress(DlperfError):
                     found.append(SeriesReader(log, planned, log_reader(self.workspace)).whole())
         self.call_later(self.query_one(CurveView).show_behind, [series for series in found if series])
@@ -185,13 +181,6 @@ class TrialScreen(LogActions):
     def _trials(self) -> list[TrialKey]:
         keys = self._campaign.status.trials
         return sorted(key for key in keys if key.configuration == self._key.configuration)
-
-    def _log_of_the_figure(self, key: TrialKey) -> Path | None:
-        result = self._campaign.result_of(key)
-        if result is not None and result.log:
-            return self._campaign.paths.trial(key).directory / result.log
-        logs = [path for node in self._campaign.nodes(key) for path in node.logs()]
-        return logs[0] if logs else None
 
     def _show_curve(self, series: Series) -> None:
         planned = self._campaign.planned(self._key.configuration)
@@ -220,8 +209,35 @@ class TrialScreen(LogActions):
 
     @work
     async def action_compare(self) -> None:
-        if planned := self._campaign.planned(self._key.configuration):
-            await compare_trial(self, self._campaign.paths.name, planned, self._key)
+        if found := await self._choose_trial():
+            await show_side_by_side(self, found)
+
+    async def _choose_trial(self) -> tuple[ConfigurationResult, ConfigurationResult] | None:
+        planned = self._campaign.planned(self._key.configuration)
+        return await choose_trial(self, self._campaign.paths.name, planned, self._key) if planned else None
+
+    @work
+    async def action_plot_with(self) -> None:
+        """Draw the curve of another trial into the same plot."""
+        if found := await self._choose_trial():
+            self.action_show_page("curve")
+            self._read_second(found[1])
+
+    @work(thread=True, group="curve")
+    def _read_second(self, row: ConfigurationResult) -> None:
+        campaign = WatchedCampaign(self.workspace.campaign(row.campaign))
+        key = TrialKey(row.configuration, row.trials[0].number)
+        planned, log = campaign.planned(row.configuration), log_of_the_figure(campaign, key)
+        if planned is not None and log is not None:
+            series = SeriesReader(log, planned, log_reader(self.workspace)).advance()
+            second = replace(series, name=title_of(row)) if series else None
+            self.call_later(self.query_one(CurveView).show_second, second)
+
+    def action_zoom_curve(self, factor: float) -> None:
+        self.query_one(CurveView).zoom(factor)
+
+    def action_pan_curve(self, share: float) -> None:
+        self.query_one(CurveView).pan(share)
 
     def action_turn_page(self, by: int) -> None:
         names = list(PAGES)
@@ -275,46 +291,3 @@ class TrialScreen(LogActions):
     @on(Prompt.Typed)
     def _typed(self, event: Prompt.Typed) -> None:
         self.search_typed(event)
-
-
-class SeriesReader:
-    """Parses what was added to a log. For a thread: a long log takes seconds."""
-
-    def __init__(self, path: Path, planned: PlannedConfiguration, formats: LogReader) -> None:
-        self.path, self._planned, self._formats = path, planned, formats
-        self._parser: LogParser | None = None
-        self._offset = 0
-
-    def advance(self) -> Series | None:
-        """Return the curve of a log that grows, so far; None where it gives none.
-
-        Raises:
-            DlperfError: the log cannot be read, or its format is unknown.
-        """
-        if is_gzip(self.path):
-            return self.whole()
-        self._parser = self._parser or parser_for(self._planned.format, self._formats.formats)
-        self._feed(self._parser)
-        runs = [run for run in self._parser.runs if len(run.samples)]
-        return self._series(runs[-1]) if runs else None
-
-    def whole(self) -> Series | None:
-        """Return the curve of a log that has ended, whose last lines may state what its records lack."""
-        runs = self._formats.read(self.path, self._planned.format)
-        return self._series(runs[-1]) if runs else None
-
-    def _feed(self, parser: LogParser) -> None:
-        try:
-            with open_regular(self.path) as stream:
-                stream.seek(self._offset)
-                while data := stream.read(BLOCK):
-                    parser.feed(data)
-                    self._offset += len(data)
-        except OSError as error:
-            raise DlperfError(f"{self.path}: {error.strerror}") from error
-
-    def _series(self, run: Run) -> Series | None:
-        measured = measure_planned(run, self._planned)
-        steps, rates = measured.curve.steps, measured.curve.rates
-        # copies: the columns may be the run's own, which grow while the curve is drawn
-        return Series(array("d", steps), array("d", rates), measured.run.unit) if len(rates) else None

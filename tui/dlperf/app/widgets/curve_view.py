@@ -12,6 +12,9 @@ from textual.widget import Widget
 from dlperf.app.model.curve import Piece, Series, draw
 from dlperf.app.widgets.looks import looks
 
+LEAST_STEPS = 4.0
+"""That a zoomed curve shows."""
+
 
 class CurveView(Widget):
     def __init__(self) -> None:
@@ -20,6 +23,9 @@ class CurveView(Widget):
         self._warm_up: float | None = None
         self._window: tuple[float, float] | None = None
         self._others: Sequence[Series] = ()
+        self._second: Series | None = None
+        self._zoom: tuple[float, float] | None = None
+        """First and last step that are shown; None: all."""
         self._rows: list[list[Piece]] = []
 
     def show(self, series: Series, warm_up: float | None, window: tuple[float, float] | None) -> None:
@@ -31,11 +37,52 @@ class CurveView(Widget):
         self._others = others
         self._draw()
 
+    def show_second(self, second: Series | None) -> None:
+        """Draw another trial's curve in a colour of its own."""
+        self._second = second
+        self._draw()
+
+    def zoom(self, factor: float) -> None:
+        """Show so many times the steps, around the same middle; all of them where that is more than there are."""
+        first, last = self._shown_steps()
+        middle, half = (first + last) / 2, (last - first) * factor / 2
+        self._show_steps(middle - half, middle + half)
+
+    def pan(self, share: float) -> None:
+        """Move on by this share of the steps that are shown."""
+        first, last = self._shown_steps()
+        low, high = self._all_steps()
+        by = max(low - first, min((last - first) * share, high - last))
+        self._show_steps(first + by, last + by)
+
+    def _show_steps(self, first: float, last: float) -> None:
+        low, high = self._all_steps()
+        shown = (max(first, low), min(last, high))
+        if shown[1] - shown[0] >= LEAST_STEPS:
+            self._zoom = None if shown == (low, high) else shown
+            self._draw()
+
+    def _shown_steps(self) -> tuple[float, float]:
+        return self._zoom or self._all_steps()
+
+    def _all_steps(self) -> tuple[float, float]:
+        steps = [*self._series.steps, *(self._second.steps if self._second else ())] or [0.0]
+        return min(steps), max(steps)
+
     def on_resize(self) -> None:
         self._draw()
 
     def _draw(self) -> None:
-        self._rows = draw(self._series, self.size.width, self.size.height, self._warm_up, self._window, self._others)
+        self._rows = draw(
+            self._series,
+            self.size.width,
+            self.size.height,
+            self._warm_up,
+            self._window,
+            self._others,
+            self._second,
+            self._zoom,
+        )
         self.refresh()
 
     def render(self) -> RenderResult:
