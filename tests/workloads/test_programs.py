@@ -89,7 +89,10 @@ def test_every_program_of_the_folder_is_tried():
     assert {path.name for path in WORKLOADS.glob("*.py")} - helped - {"__init__.py"} <= tried
 
 
-@pytest.mark.parametrize("framework", ["pytorch", "pytorch-compiled", "jax", "paddle", "tensorflow", "mxnet"])
+@pytest.mark.parametrize(
+    "framework",
+    ["pytorch", "pytorch-stock", "pytorch-compiled", "jax", "jax-stock", "paddle", "tensorflow", "mxnet", "diagnosis"],
+)
 def test_a_recipe_ships_what_its_program_needs_and_nothing_else(framework: str):
     """Real images need more: on synthetic ones a program never gets to those imports."""
     synthetic, real = CATALOG.frameworks[framework], CATALOG.frameworks.get(f"{framework}-imagenet")
