@@ -34,6 +34,7 @@ from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, Plann
 from dlperf.report.build import build_site
 from dlperf.report.site.staging import config_name
 from dlperf.report.site.workspace import create_workspace
+from dlperf.runs.archive import seal
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, Event, State, TrialStatus
 from dlperf.runs.store import append_records, write_campaign
@@ -216,6 +217,7 @@ def _write_trial(paths: CampaignPaths, planned: PlannedConfiguration, number: in
     node.log.write_text("".join([*lines, END.format(value)]))
     node.launch.write_text(LAUNCH.format(trial=key))
     node.environment.write_text(json.dumps(ENVIRONMENT))
+    seal(trial)
     write_derived(trial, derive(trial, planned, TrialStatus(key, State.SUCCEEDED)))
 
 
