@@ -129,3 +129,15 @@ def test_a_second_curve_is_drawn_in_a_colour_of_its_own_within_the_same_axes():
     assert max(toned) < len(rows) // 2
     assert any("in colour: other" in piece.text for row in rows for piece in row)
     assert not plain or min(plain) > max(toned)
+
+
+async def test_what_a_trial_ran_is_chosen_again_with_a_change(workspace: Workspace):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, size=(140, 50), start_screen="watch") as pilot:
+        await until_shown(pilot, "done  finished")
+        await press(pilot, "down", "o")
+        await until_shown(pilot, "step 120")
+        await press(pilot, "r")
+        await until_shown(pilot, "[x] h200", "--framework pytorch --case resnet50 --precision amp --batch-size 256")
+        await press(pilot, "tab", "tab", "tab", "tab", "a", *"96", "enter")
+        await until_shown(pilot, "--batch-size 256,96")

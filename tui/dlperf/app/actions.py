@@ -168,6 +168,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         Action(
             "overlay", "a", N_("All trials"), N_("Draw the other trials of the configuration behind the curve, or not")
         ),
+        _unlisted("repeat", "r", N_("Repeat"), N_("Choose what the trial ran, to run it again with a change")),
         Action("plot_with", "p", N_("Plot with"), N_("Draw the curve of another trial into the same plot")),
         _unlisted("zoom_curve", "plus", N_("Zoom in"), N_("Show half of the steps of the curve"), 0.5),
         _unlisted("zoom_curve", "minus", N_("Zoom out"), N_("Show twice the steps of the curve"), 2.0),

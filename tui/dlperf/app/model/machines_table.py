@@ -81,7 +81,7 @@ class MachinesView(TableView[MachineRow]):
             _("in use") if state.get("lease") else _("free"),
             _owner(item),
             _gpus(state.get("gpus", ())),
-            _with_unit(_busy(item), "%"),
+            _busy_text(item),
             _memory(item),
             _with_unit(item.mean("power_watts"), "W"),
             _with_unit(item.mean("temperature_celsius"), "°C"),
@@ -128,12 +128,11 @@ def _gpus(gpus: Sequence[Mapping[str, Any]]) -> str:
     return f"{len(gpus)} × {', '.join(names)}" if gpus else "CPU"
 
 
-def _busy(item: MachineRow) -> float | None:
-    """Return how busy the GPUs are; of a machine without one, its load by processor."""
-    state = item.state
-    if state.get("gpus"):
-        return item.mean("utilization_percent")
-    return 100.0 * state["load"] / state["threads"] if state.get("threads") else None
+def _busy_text(item: MachineRow) -> str:
+    """Return how busy the GPUs are; of a machine without one, its load."""
+    if item.state.get("gpus"):
+        return _with_unit(item.mean("utilization_percent"), "%")
+    return _("load {value}", value=f"{item.state['load']:.1f}")
 
 
 def _memory(item: MachineRow) -> str:

@@ -17,6 +17,7 @@ from textual.worker import get_current_worker
 from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.dialogs.pages import links
+from dlperf.app.model.choice import choice_of_points
 from dlperf.app.model.curve import Series
 from dlperf.app.model.results_table import title_of
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
@@ -215,6 +216,13 @@ class TrialScreen(LogActions):
     async def _choose_trial(self) -> tuple[ConfigurationResult, ConfigurationResult] | None:
         planned = self._campaign.planned(self._key.configuration)
         return await choose_trial(self, self._campaign.paths.name, planned, self._key) if planned else None
+
+    def action_repeat(self) -> None:
+        """Choose the configuration, so that one of its values can be changed before it runs again."""
+        if planned := self._campaign.planned(self._key.configuration):
+            self.settings.choice = choice_of_points([planned.configuration])
+            self.app.pop_screen()
+            self.app.switch_mode("choose")
 
     @work
     async def action_plot_with(self) -> None:
