@@ -164,6 +164,16 @@ RECIPE_MISTAKES = {
         "[train.py, '{batchsize}']",
         ":8: recipes[0].command[1]: unknown placeholder {batchsize} (did you mean batch_size",
     ),
+    "placeholder in a build line": (
+        "recipes:",
+        'build: ["echo ${HOME} $PWD", "awk \'{ print }\' {files}/list"]\n  recipes:',
+        ":5: build[1]: {files} is passed to bash as it is (lines of a build run in {build}",
+    ),
+    "unknown placeholder in a build line": (
+        "recipes:",
+        'build: ["pip install -r {requirement}"]\n  recipes:',
+        ":5: build[0]: {requirement} is passed to bash as it is (lines of a build run in {build}",
+    ),
     "unknown placeholder in env": (
         "command: [train.py]",
         "command: [train.py]\n      env: {A: '{step}'}",

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from dlperf.catalog.files.load import load_catalog
+from dlperf.catalog.model import Axis, Case
 from dlperf.errors import RequestError
-from dlperf.plan import Selection, expand
+from dlperf.plan import Plan, Selection, expand
 
 VARIED = Selection(hardware=("two-boxes",), frameworks=("varied",), cases=("tiny",))
 
@@ -309,3 +310,23 @@ def test_a_precision_has_the_peak_of_its_matrix_products(catalog):
 def test_a_precision_of_a_workspace_can_be_planned(tmp_path):
     (tmp_path / "precisions.yaml").write_text("- {id: int4, title: INT4, cpu: true, numerics: {compute: int4}}\n")
     assert load_catalog(tmp_path).precisions["int4"].numerics.compute == "int4"
+
+
+def test_a_format_whose_unit_cannot_become_that_of_the_case_is_refused_unless_the_plan_states_the_length() -> None:
+    catalog = load_catalog()
+    chosen = Selection(("local",), ("numpy",), ("lenet5",), ("fp32",), (64,), ("1n1g",), protocol="dlperf-v1")
+    framework, case = catalog.frameworks["numpy"], catalog.cases["lenet5"]
+    frameworks = {"numpy": framework.model_copy(update={"format": "megatron"})}
+    formats = {"megatron": catalog.formats["megatron"].model_copy(update={"metadata": {}})}
+    tokens = case.model_copy(update={"unit": "tokens/s"})
+    long = tokens.model_copy(update={"axes": {"sequence_length": Axis(values=(64,))}})
+
+    def plan(changed: Case) -> Plan:
+        return expand(chosen, replace(catalog, frameworks=frameworks, formats=formats, cases={"lenet5": changed}))
+
+    (refused,) = plan(tokens).impossible
+    assert refused.reason.code == "format_of_other_unit"
+    assert str(refused.reason).startswith(
+        "logs of the format megatron count samples/s, lenet5 is measured in tokens/s:"
+    )
+    assert [len(plan(item).configurations) for item in (case, long)] == [1, 1]

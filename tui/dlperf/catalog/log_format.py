@@ -110,6 +110,16 @@ class LogFormat(Dialect, Entry):
     """Regular expression of the line that a complete run ends with."""
 
     @property
+    def units(self) -> frozenset[str]:
+        """Of the rates of any of its records."""
+        return frozenset({self.unit, *(record.unit or self.unit for record in self.unfinished)})
+
+    @property
+    def states_length(self) -> bool:
+        """Whether a log may state how many tokens a sample has."""
+        return bool({"sequence_length", "tokens_per_step"}.intersection((*self.metadata, *self.facts)))
+
+    @property
     def has_timestamp(self) -> bool:
         """A record carries a timestamp, if only in one of the dialects."""
         return any(has_timestamp(dialect.record) for dialect in (self, *self.dialects))

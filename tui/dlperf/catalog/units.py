@@ -11,6 +11,8 @@ Scope = Literal["global", "per_gpu", "per_node"]
 Aggregation = Literal["median", "mean", "olympic"]
 """How repeats become one value."""
 
+VARYING_UNITS = ("tokens/s", "words/s", "items/s")
+"""Units whose count per step differs from step to step, so that a batch size does not give it."""
 _TIME = re.compile(r"ns|us|µs|ms|s|min|h")
 _SAMPLES = re.compile(r"(?!(?:bits|bytes|flops)/)[a-z ]+s/s|")
 

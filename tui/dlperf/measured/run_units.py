@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from dataclasses import replace
 
-from dlperf.catalog.units import counts_samples
+from dlperf.catalog.units import VARYING_UNITS, counts_samples
 from dlperf.formats.samples import Run
-from dlperf.measured.throughput.reading import VARYING_UNITS, NotEstimable
+from dlperf.measured.throughput.reading import NotEstimable
 from dlperf.messages import message
 
 

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from dlperf.catalog.axes import Configuration, matches
+from dlperf.catalog.axes import SEQUENCE_LENGTH, Configuration, matches
 from dlperf.catalog.files.problem import listed
 from dlperf.catalog.placeholders import names_in
+from dlperf.catalog.units import VARYING_UNITS, counts_samples
 from dlperf.messages import Message, message, quoted
 from dlperf.plan.axes import declared_axes
 
@@ -160,7 +161,24 @@ def _excluded(subject: Subject) -> Message | None:
     return message("build_started_once", launcher=subject.launcher) if built else None
 
 
+def _other_unit(subject: Subject) -> Message | None:
+    """Return that logs of this format cannot be converted to the unit of the case, where that is of its throughput."""
+    log_format, unit, axes = subject.log_format, subject.case.unit, dict(subject.configuration.axes)
+    if log_format is None or subject.case.metric not in (None, "throughput") or not counts_samples(unit):
+        return None
+    for logged in log_format.units:
+        varies = logged in VARYING_UNITS
+        has_length = log_format.states_length or SEQUENCE_LENGTH in axes
+        if counts_samples(logged) and (varies == (unit in VARYING_UNITS) or (unit == "tokens/s" and has_length)):
+            return None
+    return message(
+        "format_of_other_unit", format=log_format.id, logged=log_format.unit, case=subject.case.id, unit=unit
+    )
+
+
 def _not_measurable(subject: Subject) -> Message | None:
+    if reason := _other_unit(subject):
+        return reason
     log_format, protocol = subject.log_format, subject.protocol
     if log_format is None or log_format.has_timestamp or not protocol.by_time:
         return None

@@ -22,7 +22,7 @@ from dlperf.catalog.patterns import (
     record_problem,
     time_problem,
 )
-from dlperf.catalog.placeholders import PLACEHOLDERS, unknown_names
+from dlperf.catalog.placeholders import PLACEHOLDERS, names_in, unknown_names
 
 RESULT_COLUMNS = frozenset(
     {"axes", "campaign", "case", "configuration", "date", "efficiency", "findings", "framework", "hardware", "mfu", "n"}
@@ -141,6 +141,7 @@ def _node_problems(item: Located[Hardware]) -> Iterator[Problem]:
 def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
     case = item.entry
     yield from _references(item, ids)
+    yield from _build_problems(item)
     if case.ledger:
         yield from _references(item, ids, case.ledger, ("ledger",))
     for index, text in enumerate(case.expect):
@@ -187,6 +188,7 @@ REFERENCE_PROBLEMS: dict[str, Callable[[Located[Any], Ids], Iterator[Problem]]] 
 def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, Case]) -> Iterator[Problem]:
     framework = item.entry
     yield from _references(item, ids)
+    yield from _build_problems(item)
     axes = {name for recipe in framework.recipes for name in _axes(recipe, cases.get(recipe.case))}
     yield from _text_problems(
         item, (), {"container": framework.container, "env": framework.env, "profile": framework.profile}, axes
@@ -255,6 +257,17 @@ def _text_problems(
             yield item.problem((*place, *location), f"unknown placeholder {{{name}}} ({known})")
         if "\0" in text:
             yield item.problem((*place, *location), "contains a NUL character, which no command can be given")
+
+
+def _build_problems(item: Located[Framework] | Located[Case]) -> Iterator[Problem]:
+    """Refuse what looks like a placeholder: lines of a build are bash, which has ``${name}`` and ``{ command; }``."""
+    for index, line in enumerate(item.entry.build):
+        for name in names_in(line.replace("${", "")):
+            text = (
+                f"{{{name}}} is passed to bash as it is (lines of a build run in {{build}}, with the files that they "
+                "name; for awk, write `{ print }` with spaces)"
+            )
+            yield item.problem(("build", index), text)
 
 
 def _strings(value: Any, location: Location) -> Iterator[tuple[Location, str]]:

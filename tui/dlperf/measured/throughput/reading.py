@@ -11,14 +11,13 @@ from itertools import chain, islice, pairwise, repeat
 from math import isfinite, nan
 from operator import add, mul, sub
 
+from dlperf.catalog.units import VARYING_UNITS
 from dlperf.errors import DlperfError
 from dlperf.evidence.columns import Spacings, entries_at, finite, finite_indices, positive, spacings, total
 from dlperf.formats.samples import Run
 from dlperf.measured.throughput.pauses import share_of_pauses
 from dlperf.messages import message
 
-VARYING_UNITS = ("tokens/s", "words/s", "items/s")
-"""Units whose count per step differs from step to step, so that a batch size does not give it."""
 UNEQUAL_BATCHES = 0.1
 """Batch sizes computed from printed rates and times differ by less if only digits are rounded."""
 
