@@ -6,10 +6,12 @@ import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlperf.messages import _
+from dlperf.opening import files_below, read_bytes
 from dlperf.runs.paths import Workspace
 from dlperf.runs.store import write_atomic
 
@@ -78,10 +80,10 @@ def _problem(data: bytes, name: str) -> str:
 
     problems: list[Problem] = []
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "hardware" / f"{name}.yaml"
+        file = Path(folder).resolve() / "hardware" / f"{name}.yaml"
         file.parent.mkdir()
         file.write_bytes(data)
-        load_catalog(Path(folder), complain=problems.append)
+        load_catalog(file.parents[1], complain=problems.append)
         return "" if not problems else f"{problems[0].field}: {problems[0].message}"
 
 
@@ -97,8 +99,8 @@ def accelerator_of(catalog: Catalog, names: Sequence[str | None]) -> str | None:
 def place_of(folder: Path, name: str) -> tuple[Path, int] | None:
     """Return the file below a catalogue and the line with the entry of this id; None where there is none."""
     written = re.compile(rf"\s*(?:-\s*)?(?:\{{\s*)?id:\s*[\"']?{re.escape(name)}[\"']?\s*(?:[,#].*)?$")
-    for path in sorted(folder.rglob("*.y*ml")):
-        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), start=1):
+    for path in sorted(path for path in files_below(folder) if fnmatchcase(path.name, "*.y*ml")):
+        for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), start=1):
             if written.match(line):
                 return path, number
     return None
