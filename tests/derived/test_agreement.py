@@ -114,7 +114,8 @@ def mean_over_time(found: Shown, series: Series) -> float:
     """Return the mean of a curve over the records that gave the value, each weighted by its seconds."""
     samples, used = found.run.samples, found.parsed.figure.estimate.records
     if found.result.estimator.startswith(BY_TIME):
-        known = [index for index, time in enumerate(samples.time) if isfinite(time)]
+        timed = (index for index, time in enumerate(samples.time) if isfinite(time))
+        known = [index for index in timed if index not in used or isfinite(series.values[index])]
         gaps = {later: samples.time[later] - samples.time[index] for index, later in pairwise(known)}
     else:
         usual = mode([later - step for step, later in pairwise(samples.step) if later > step] or [1.0])

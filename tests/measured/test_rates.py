@@ -34,6 +34,11 @@ def test_a_clock_of_whole_seconds_gives_one_rate_each_second():
     assert rates_of(Reading(run)) == [None, None, None, 30.0, None, 20.0]
 
 
+def test_records_of_one_step_on_several_ranks_give_one_rate():
+    run = run_of(time=[0, 0.1, 2, 2.1, 4, 4.1], samples=[10, 10, 20, 20, 30, 30])
+    assert rates_of(Reading(run)) == [None, None, 5.0, None, 5.0, None]
+
+
 def test_what_lies_between_two_epochs_or_starts_is_no_rate():
     epochs = run_of(step=[1, 2, 1, 2], epoch=[1, 1, 2, 2], time=[0, 1, 60, 61])
     assert rates_of(Reading(epochs, gpus=1, batch_size=8)) == [None, 8.0, None, 8.0]

@@ -332,13 +332,14 @@ class Reading:
 def _rates(processed: Iterable[float], times: Iterable[float], breaks: Container[int]) -> Iterator[float]:
     """Return growth over time from each record to the next, NaN across a break or where a count goes back.
 
-    Of several records with the same whole second, the first accounts for the time before.
+    Of several records with the same whole second, or of one step on several ranks, the first accounts for the time
+    before.
     """
     before = nan, nan
     for index, here in enumerate(zip(processed, times, strict=True)):
         if index in breaks or here[0] < before[0]:
             before = nan, nan
-        rate = _quotient(here[0] - before[0], here[1] - before[1])
+        rate = _quotient(here[0] - before[0], here[1] - before[1]) if here[0] != before[0] else nan
         yield rate
         if isfinite(rate) or not all(map(isfinite, before)):
             before = here
