@@ -20,7 +20,7 @@ from textual import events, work
 from textual._context import active_message_pump
 from textual.app import App
 from textual.binding import BindingType
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, Provider
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.errors import NoWidget
@@ -31,9 +31,10 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import WorkerFailed
 
-from dlperf.app.actions import EVERYWHERE, Action, actions_of, bindings_of, character_of
+from dlperf.app.actions import bindings_of, character_of
 from dlperf.app.campaigns import CampaignBook
-from dlperf.app.guarded import UNREADABLE, ClosesOnce, Guarded
+from dlperf.app.command_palette import Actions, Palette
+from dlperf.app.guarded import UNREADABLE, Guarded
 from dlperf.app.model.campaigns_table import counts_text, how_ended
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.sorted_table import SortedTableScreen
@@ -65,28 +66,6 @@ USED_BY_SCREENS = (
 """What screens import when they are used."""
 
 
-class Actions(Provider):
-    @property
-    def _actions(self) -> tuple[Action, ...]:
-        place = cast(PlaceScreen, self.screen).place
-        return tuple(action for action in actions_of(place) if action.id != "command_palette")
-
-    async def discover(self) -> Hits:
-        for action in self._actions:
-            yield DiscoveryHit(_title(action), partial(self._run, action), help=_(action.help))
-
-    async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
-        for action in self._actions:
-            title = f"{_title(action)} · {_(action.help)}"
-            if (score := matcher.match(title)) > 0:
-                yield Hit(score, matcher.highlight(title), partial(self._run, action))
-
-    async def _run(self, action: Action) -> None:
-        where = "app" if action in EVERYWHERE else "screen"
-        await self.app.run_action(f"{where}.{action.call}")
-
-
 async def _wait_until_handled(field: Input, screen: Screen[Any]) -> None:
     """Wait until a field has handled what was typed into it, and then its screen what the field reports of that."""
     with suppress(TimeoutError):
@@ -102,27 +81,9 @@ async def _handle_queued(part: MessagePump) -> bool:
     return part.call_later(handled.set) and await handled.wait()
 
 
-def _title(action: Action) -> str:
-    return f"{_(action.text)}  ({action.shown_key})"
-
-
 def _is_closing(part: MessagePump) -> bool:
     """Return whether a part of the program loses its own parts, one by one."""
     return isinstance(part, DOMNode) and (part._pruning or (part._is_mounted and not part.is_attached))
-
-
-class Palette(ClosesOnce, CommandPalette):
-    """Textual's list of commands."""
-
-    def _on_mount(self, event: events.Mount) -> None:
-        """Do nothing where it was closed before it was mounted: Textual would look for the screen behind it."""
-        if self.app.screen != self:
-            event.prevent_default()
-
-    def _action_command_list(self, action: str) -> None:
-        """Pass over keys for a list whose lines are not laid out yet, of which Textual 8.2 misses the place."""
-        with suppress(KeyError):
-            super()._action_command_list(action)
 
 
 class DlperfApp(Guarded, App[str]):

@@ -1,0 +1,55 @@
+"""The list of commands: what it offers, and Textual's palette that shows it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import cast
+
+from textual import events
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+
+from dlperf.app.actions import EVERYWHERE, Action, actions_of
+from dlperf.app.guarded import ClosesOnce
+from dlperf.app.screens.base import PlaceScreen
+from dlperf.messages import _
+
+
+class Actions(Provider):
+    @property
+    def _actions(self) -> tuple[Action, ...]:
+        place = cast(PlaceScreen, self.screen).place
+        return tuple(action for action in actions_of(place) if action.id != "command_palette")
+
+    async def discover(self) -> Hits:
+        for action in self._actions:
+            yield DiscoveryHit(_title(action), partial(self._run, action), help=_(action.help))
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for action in self._actions:
+            title = f"{_title(action)} · {_(action.help)}"
+            if (score := matcher.match(title)) > 0:
+                yield Hit(score, matcher.highlight(title), partial(self._run, action))
+
+    async def _run(self, action: Action) -> None:
+        where = "app" if action in EVERYWHERE else "screen"
+        await self.app.run_action(f"{where}.{action.call}")
+
+
+def _title(action: Action) -> str:
+    return f"{_(action.text)}  ({action.shown_key})"
+
+
+class Palette(ClosesOnce, CommandPalette):
+    """Textual's list of commands."""
+
+    def _on_mount(self, event: events.Mount) -> None:
+        """Do nothing where it was closed before it was mounted: Textual would look for the screen behind it."""
+        if self.app.screen != self:
+            event.prevent_default()
+
+    def _action_command_list(self, action: str) -> None:
+        """Pass over keys for a list whose lines are not laid out yet, of which Textual 8.2 misses the place."""
+        with suppress(KeyError):
+            super()._action_command_list(action)
