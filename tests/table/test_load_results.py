@@ -268,3 +268,9 @@ def test_an_axis_is_a_column_a_filter_and_a_key_of_results(workspace: Workspace,
     assert (columns["sequence_length"], "axes" in columns) == ([2048, 8192], False)
     write_csv(load_results(workspace), tmp_path / "all.csv")
     assert list(read_csv(tmp_path / "all.csv")["sequence_length"]) == [2048, 8192]
+
+
+def test_every_kept_result_of_our_own_has_one_identity() -> None:
+    own = [row for row in load_results(Workspace(Path(__file__).parents[2])) if row.trials]
+    assert own
+    assert [row.configuration for row in own] == [row.id for row in own]
