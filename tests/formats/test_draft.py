@@ -96,3 +96,16 @@ def test_drafts_of_known_logs_are_valid_entries():
     for log in LOGS:
         for _, line in rate_lines(enumerate(log.read_text("utf-8", "replace").splitlines())):
             assert LogFormat.model_validate(yaml.safe_load(draft_format(line))).record
+
+
+@pytest.mark.parametrize(
+    ("line", "scope", "unit"),
+    [
+        ("step 10 throughput/device/tokens_per_second=76,160", "per_gpu", "tokens/s"),
+        ("step: 10 loss: 7.9 tps: 6,554", "global", "tokens/s"),
+        ("step 10 samples/s per gpu: 12.5", "per_gpu", "samples/s"),
+    ],
+)
+def test_a_draft_says_whose_rate_a_key_names(line, scope, unit):
+    entry = yaml.safe_load(draft_format(line))
+    assert (entry["scope"], entry["unit"]) == (scope, unit)

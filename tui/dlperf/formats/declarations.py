@@ -38,13 +38,13 @@ ARGUMENT_LIMIT = 400
 
 PRECISIONS = ("fp32", "tf32", "amp", "fp16", "bf16", "fp16-pure", "bf16-pure", "fp8", "mxfp8", "nvfp4", "int8")
 """Names as in the catalogue."""
-_PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
+_PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "16bit": "amp"}
 _PRECISIONS.update({name: name for name in PRECISIONS})
 
 
 def metadata(declared: Mapping[str, str]) -> Metadata:
     """Return what declarations state about a run, None for what they do not."""
-    gpus = _total_gpus(declared)
+    gpus = _total_gpus(declared) or _gpus_of_batches(declared)
     batch_size, global_batch_size = _count(declared, "batch_size"), _count(declared, "global_batch_size")
     if gpus and batch_size and not global_batch_size:
         global_batch_size = gpus * batch_size * (_count(declared, "accumulation_steps") or 1)
@@ -93,6 +93,16 @@ def _total_gpus(declared: Mapping[str, str]) -> int | None:
     per_node = _count(declared, "gpus_per_node") or _length(declared, "gpu_list")
     nodes = _count(declared, "nodes") or _length(declared, "node_list")
     return per_node * nodes if per_node and nodes else _count(declared, "ranks")
+
+
+def _gpus_of_batches(declared: Mapping[str, str]) -> int | None:
+    """Return the GPUs that share the batch of a step, where that of a GPU and its accumulation are stated, too."""
+    step, gpu, accumulated = (
+        _count(declared, name) for name in ("global_batch_size", "batch_size", "accumulation_steps")
+    )
+    if not (step and gpu and accumulated) or step % (gpu * accumulated):
+        return None
+    return step // (gpu * accumulated)
 
 
 def _precision(declared: Mapping[str, str]) -> str | None:

@@ -84,7 +84,7 @@ def draft_format(example: str, name: str = "my-format", is_only: bool = False) -
 id: {name}
 title: {"My training program" if name == "my-format" else f"Log of {name}"}
 unit: {rate.unit or "samples/s"}
-scope: global # per_gpu, where each GPU prints its own speed
+scope: {_scope(example)} # per_gpu, where each GPU prints its own speed
 window: interval # step, cumulative (a mean since the start), epoch, run
 detect: {_quote(rate.expression)}
 record: {_quote(record)}
@@ -92,6 +92,15 @@ record: {_quote(record)}
 #   batch_size: 'batch size: (\\d+)' # per GPU, or global_batch_size
 #   gpus: 'world size: (\\d+)' # of all nodes
 """
+
+
+def _scope(line: str) -> str:
+    """Return whose rate the key of a line seems to name."""
+    return (
+        "per_gpu"
+        if re.search(r"(?i)(?:/|per[ _-]|_)(?:gpu|device|npu|chip)|(?:gpu|device|npu|chip)/", line)
+        else "global"
+    )
 
 
 def _rate(line: str) -> _Field | None:
@@ -106,7 +115,9 @@ def _unit(parts: dict[str, str | None]) -> str:
     """Return the unit of a rate, with the program's own word where that is no usual one."""
     if parts.get("word"):
         return f"{parts['word']}/s"
-    unit = parts.get("unit") or ""
+    unit = parts.get("unit") or {"tps": "tok", "wps": "wor"}.get(
+        (parts.get("before") or "").strip(" :=")[-3:].lower(), ""
+    )
     return unit if unit.endswith("/s") else _UNITS.get(unit[:3], "samples/s")
 
 
