@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from dlperf.derived import import_writer
 from dlperf.derived.import_writer import write_import
 from dlperf.derived.importing import ImportPlan, ImportRequest, plan_import
 from dlperf.errors import DlperfError, RequestError
+from dlperf.evidence.log_table import read_log_table
 from dlperf.evidence.logs import BUILTIN_FORMATS
 from dlperf.evidence.names import NameFacts, parse_pattern
 from dlperf.plan import PlannedProtocol, TrialKey
@@ -321,3 +323,53 @@ def test_samples_of_a_language_model_become_tokens_by_their_length(
     )
     (row,) = load_results(workspace)
     assert (row.unit, row.value) == ("tokens/s", 64 * 1024)
+
+
+def test_a_table_says_what_logs_do_not_and_its_source_is_in_the_results(
+    workspace: Workspace, folder: Path, catalog: Catalog
+):
+    (folder / "a.log").write_text(paddle_log(394.0))
+    (folder / "b.log").write_text(paddle_log(380.0))
+    table = folder / "logs.csv"
+    table.write_text(
+        "log,model,framework,precision,batch_size,gpus,source,date\n"
+        "a.log,resnet50,paddle,fp32,256,1,https://example.org/a,2026-01-31\n"
+        "b.log,resnet50,paddle,amp,256,2n8g,https://example.org/b,2026-02\n"
+    )
+    request = replace(request_for(folder / "a.log", folder / "b.log", trusts_names=False), table=read_log_table(table))
+    plan = plan_import(request, catalog, BUILTIN_FORMATS)
+    assert ids(plan) == ["v100_paddle_resnet50_amp_bs256_2n8g/1", "v100_paddle_resnet50_fp32_bs256_1n1g/1"]
+    write_import(workspace, "theirs", plan, BUILTIN_FORMATS)
+    assert {row.source for row in load_results(workspace)} == {
+        "https://example.org/a, 2026-01-31",
+        "https://example.org/b, 2026-02",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("model\nresnet50\n", "it needs the column log"),
+        ("log,gpus\nnone.log,8\n", ":2: there is no file"),
+        ("log,gpus\na.log,many\n", ":2: gpus: "),
+        ("log,batch_size\na.log,1.5\n", ":2: batch_size '1.5'"),
+        ("log,date\na.log,31.1.2026\n", ":2: date '31.1.2026'"),
+        ("log\na.log,8\n", ":2: a row needs a log, and no more cells"),
+    ],
+)
+def test_a_mistake_in_a_table_is_one_line_with_its_place(folder: Path, text: str, words: str):
+    (folder / "a.log").write_text(paddle_log(394.0))
+    (folder / "logs.csv").write_text(text)
+    with pytest.raises(RequestError, match=re.escape(words)):
+        read_log_table(folder / "logs.csv")
+
+
+def test_a_column_that_is_no_axis_of_the_case_is_said(folder: Path, catalog: Catalog):
+    (folder / "a.log").write_text(paddle_log(394.0))
+    (folder / "logs.csv").write_text(
+        "log,model,framework,precision,batch_size,gpus,colour\na.log,resnet50,paddle,fp32,8,1,red\n"
+    )
+    request = replace(request_for(folder / "a.log"), table=read_log_table(folder / "logs.csv"))
+    (skipped,) = plan_import(request, catalog, BUILTIN_FORMATS).skipped
+    assert "has no axis colour" in skipped.reason
+    assert skipped.is_log

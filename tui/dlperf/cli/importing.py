@@ -28,15 +28,25 @@ commands = typer.Typer()
 Word = str | None
 Number = int | None
 
-PATTERN_HELP = "Pattern of paths, as '{nodes}n{gpus}g/{model}_b{batch_size}.log'."
+PATTERN_HELP = "Pattern of paths, as '{nodes}n{gpus}g/{model}_b{batch_size}_*.log'; * is anything within one name."
 
 
 @commands.command("import")
 def import_logs(
     context: typer.Context,
-    sources: Annotated[list[Path], typer.Argument(metavar="DIR_OR_LOG", help="Folders or log files.")],
     campaign: Annotated[str, typer.Option("--campaign", metavar="NAME", help="Name of the new campaign.")],
     hardware: Annotated[str, typer.Option("--hardware", "-H", metavar="H", help="Catalogue id or any name.")],
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="DIR_OR_LOG", help="Folders or logs; default: those of --table."),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV",
+            help="Columns: log, model, framework, precision, batch_size, gpus, source, date, and any axis of the case.",
+        ),
+    ] = None,
     framework: Annotated[Word, typer.Option("--framework", "-f", metavar="F", help="Override for all logs.")] = None,
     case: Annotated[Word, typer.Option("--case", "-c", metavar="C", help="Override for all logs.")] = None,
     precision: Annotated[Word, typer.Option("--precision", "-p", metavar="P", help="Override for all logs.")] = None,
@@ -64,6 +74,7 @@ def import_logs(
     """Import third-party logs, unchanged. Configurations are read from their content, then from their names."""
     from dlperf.derived.import_writer import refuse_existing, write_import
     from dlperf.derived.importing import ImportRequest, plan_import
+    from dlperf.evidence.log_table import read_log_table
     from dlperf.evidence.logs import LogReader
     from dlperf.evidence.names import parse_pattern
     from dlperf.formats.registry import describe
@@ -74,8 +85,12 @@ def import_logs(
     logs = LogReader(tuple(catalog.formats.values()))
     if log_format:
         describe(log_format, logs.formats)
+    rows = read_log_table(table) if table else {}
+    if not sources and not rows:
+        raise RequestError("nothing to import: name folders or logs, or a table of them with --table")
     request = ImportRequest(
-        sources=tuple(sources),
+        sources=tuple(sources or rows),
+        table=rows,
         hardware=hardware,
         given=_given(framework, case, precision, batch_size, gpus),
         gpus_per_node=gpus_per_node,
@@ -96,6 +111,8 @@ def import_logs(
         print_note(_summarize(campaign, plan, results))
     if not plan.trials:
         raise typer.Exit(ExitCode.BAD_REQUEST)
+    if any(item.is_log for item in plan.skipped):
+        raise typer.Exit(ExitCode.MEASURED_FAILED)
 
 
 def _confirms_names(plan: ImportPlan) -> bool:

@@ -14,6 +14,7 @@ from dlperf.catalog.files.load import Catalog
 from dlperf.catalog.model import Case
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.identify import Identity, catalog_id, identify
+from dlperf.evidence.log_table import LogRow
 from dlperf.evidence.logs import LogReader
 from dlperf.evidence.names import NameFacts, PathPattern, facts_of_name
 from dlperf.evidence.sources import SkippedFile, SourceFile, find_files
@@ -45,6 +46,8 @@ class ImportRequest:
     """The natural estimator of each log if None."""
     origin: str | None = None
     """``owner/repository@commit`` of the logs."""
+    table: Mapping[Path, LogRow] = field(default_factory=dict)
+    """What a table says of logs, by their files."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class ImportedLog:
     run_number: int | None
     """From the file's name."""
     notes: tuple[str, ...] = ()
+    published: str = ""
+    """Where it was published, and when, as somebody stated."""
 
 
 @dataclass(frozen=True)
@@ -106,24 +111,27 @@ def _imported_logs(
     try:
         runs, digest = logs.read(file.opened, request.format), sha256_of(file.opened)
     except DlperfError as error:
-        yield SkippedFile(file.shown, str(error))
+        yield SkippedFile(file.shown, str(error), is_log=True)
         return
+    row = request.table.get(file.opened, LogRow())
     if not runs:
-        yield SkippedFile(file.shown, "no throughput record of a known log format")
+        is_log = file.path in request.sources or file.opened in request.table
+        yield SkippedFile(file.shown, "no throughput record of a known log format", is_log=is_log)
     mapped = request.pattern.facts(file.name) if request.pattern else None
     guessed = facts_of_name(file.name)
     named = [facts for facts in (mapped, guessed if request.trusts_names else guessed.words) if facts]
     hardware = catalog.hardware.get(catalog_id(request.hardware))
     shape = (max_nodes(hardware), hardware.gpus_per_node) if hardware else None
     for run in runs:
-        identity = identify(run.metadata, named, request.given, request.gpus_per_node, shape)
+        given = row.facts.over(request.given)
+        identity = identify(run.metadata, named, given, request.gpus_per_node, shape)
         guess = "" if request.trusts_names or not identity.missing else guessed.described
         try:
-            yield _imported_log(file, digest, run, len(runs), identity, request, catalog)
+            yield _imported_log(file, digest, run, len(runs), identity, request, catalog, row)
         except DlperfError as error:
             where = f"run {run.number}: " if len(runs) > 1 else ""
             hint = f"; its name suggests {guess}: confirm that with --names" if guess else ""
-            yield SkippedFile(file.shown, f"{where}{error}{hint}", bool(guess))
+            yield SkippedFile(file.shown, f"{where}{error}{hint}", bool(guess), is_log=True)
 
 
 def _imported_log(
@@ -134,20 +142,25 @@ def _imported_log(
     identity: Identity,
     request: ImportRequest,
     catalog: Catalog,
+    row: LogRow,
 ) -> ImportedLog:
     configuration = identity.configuration(catalog_id(request.hardware))
     if configuration is None:
         raise DlperfError(f"not known: {', '.join(identity.missing)}")
     records = _digest_of_records(run)
     case = catalog.cases.get(configuration.case)
+    unknown = [name for name in row.axes if case is None or name not in case.axes]
+    if unknown:
+        raise DlperfError(f"the case {configuration.case} has no axis {unknown[0]}, which the table has as a column")
     if case:
-        configuration = replace(configuration, axes=_axes(case, run.metadata.arguments))
+        configuration = replace(configuration, axes=_axes(case, {**run.metadata.arguments, **row.axes}))
     measured = measure_run(run, facts_of(configuration), unit=case.unit if case else None)
     if measured.other_unit:
         raise DlperfError(str(measured.other_unit))
     return ImportedLog(
         file=file,
         source=f"{request.origin}:{file.name}" if request.origin else file.name,
+        published=", ".join(filter(None, (row.source or request.origin, row.date))),
         sha256=digest,
         records=records or f"{digest}:{run.number}",
         log_run=run.number if runs > 1 else None,
@@ -212,6 +225,7 @@ def _planned(
 ) -> Iterable[PlannedConfiguration]:
     for point, group in groupby(trials.values(), key=lambda log: log.configuration):
         first, *others = group
+        published = "; ".join(dict.fromkeys(log.published for log in (first, *others) if log.published))
         hardware, case = catalog.hardware.get(point.hardware), catalog.cases.get(point.case)
         framework = catalog.frameworks.get(point.framework)
         accelerator = catalog.accelerators.get(hardware.accelerator or "") if hardware else None
@@ -229,7 +243,10 @@ def _planned(
             peak_limit=None if hardware else _peak_limit(point, catalog),
             price=price,
             gflops_per_sample=case.gflops(dict(point.axes)) if case else None,
-            facts=(hardware.facts if hardware else {}) | (framework.facts if framework else {}) | {"imported": "yes"},
+            facts=(hardware.facts if hardware else {})
+            | (framework.facts if framework else {})
+            | {"imported": "yes"}
+            | ({"log_source": published} if published else {}),
             metrics=metrics,
         )
 

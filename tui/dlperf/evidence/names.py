@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
@@ -54,6 +54,10 @@ class NameFacts:
     @property
     def gpus_per_node(self) -> int | None:
         return self.gpus // self.nodes if self.gpus and self.nodes and self.gpus % self.nodes == 0 else None
+
+    def over(self, others: NameFacts) -> NameFacts:
+        """Return these facts, and those of others where these have none."""
+        return NameFacts(*(getattr(self, each.name) or getattr(others, each.name) for each in fields(self)))
 
     @property
     def words(self) -> NameFacts:

@@ -43,6 +43,8 @@ class SkippedFile:
     reason: str
     can_be_confirmed: bool = False
     """Its name suggests the facts that its content lacks."""
+    is_log: bool = False
+    """It was named, or holds records: not importing it is a failure."""
 
 
 def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[SkippedFile]]:
@@ -56,7 +58,7 @@ def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[SkippedF
         for path, name in _candidates(source):
             reason = _unfit(path, named=path == source)
             if reason:
-                skipped.append(SkippedFile(readable(path), reason))
+                skipped.append(SkippedFile(readable(path), reason, is_log=path == source))
             else:
                 found.append(SourceFile(path, name))
     return list(dict.fromkeys(found)), skipped

@@ -66,6 +66,7 @@ def _measured_row(
         protocol=planned.protocol.id,
         trials=tuple(trials),
         configuration=planned.configuration.id,
+        source=planned.facts.get("log_source", ""),
     )
     values = row.values
     if not values:

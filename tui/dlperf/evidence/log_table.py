@@ -1,0 +1,73 @@
+"""Read a table of logs: what somebody knows about each of them, as the columns of a CSV file."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dlperf.catalog.axes import parse_scale
+from dlperf.errors import RequestError
+from dlperf.evidence.names import NameFacts
+
+COLUMNS = ("log", "model", "framework", "precision", "batch_size", "gpus", "source", "date")
+"""Known columns; any other is an axis of the case. ``gpus``: 8, or 2n8g; ``batch_size``: per GPU."""
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+
+
+@dataclass(frozen=True)
+class LogRow:
+    """What a table says of one log."""
+
+    facts: NameFacts = field(default_factory=NameFacts)
+    source: str = ""
+    """Where the log was published."""
+    date: str = ""
+    """When: a year, a month or a day."""
+    axes: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_log_table(path: Path) -> dict[Path, LogRow]:
+    """Return the rows of a table by the file of each log, which is found from the table's folder.
+
+    Raises:
+        RequestError: the table cannot be read, or a row is wrong; the message has its line.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            return dict(_rows(path, csv.DictReader(stream)))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise RequestError(f"--table {path}: {error}") from error
+
+
+def _rows(path: Path, reader: csv.DictReader[str]) -> Iterator[tuple[Path, LogRow]]:
+    if "log" not in (reader.fieldnames or ()):
+        raise RequestError(f"--table {path}: it needs the column log; known columns: {', '.join(COLUMNS)}")
+    for cells in reader:
+        where = f"--table {path}:{reader.line_num}"
+        texts = {name: text.strip() for name, text in cells.items() if name and text and text.strip()}
+        if None in cells or "log" not in texts:
+            raise RequestError(f"{where}: a row needs a log, and no more cells than there are columns")
+        log = path.parent / texts.pop("log")
+        if not log.exists():
+            raise RequestError(f"{where}: there is no file {log}")
+        yield log.resolve(), _row(where, texts)
+
+
+def _row(where: str, texts: dict[str, str]) -> LogRow:
+    source, date = texts.pop("source", ""), texts.pop("date", "")
+    if date and not _DATE.fullmatch(date):
+        raise RequestError(f"{where}: date {date!r}: write 2026, 2026-01 or 2026-01-31")
+    batch, scale = texts.pop("batch_size", ""), texts.pop("gpus", "")
+    if batch and not (batch.isdecimal() and int(batch)):
+        raise RequestError(f"{where}: batch_size {batch!r}: write a whole number")
+    try:
+        nodes, per_node = parse_scale(scale) if scale else (None, None)
+    except ValueError as error:
+        raise RequestError(f"{where}: gpus: {error}") from error
+    words = {name: texts.pop(name, None) for name in ("model", "framework", "precision")}
+    gpus = nodes * per_node if nodes and per_node else None
+    facts = NameFacts(**words, batch_size=int(batch) if batch else None, gpus=gpus, nodes=nodes)
+    return LogRow(facts, source, date, texts)
