@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,26 @@ def test_a_compressed_log_gives_the_same(log: Path, tmp_path: Path) -> None:
     assert {**plain, "log": ""} == {**compressed, "log": ""}
 
 
+@pytest.mark.parametrize(
+    "converted",
+    [
+        lzma.compress,
+        bz2.compress,
+        lambda data: data.decode().encode("utf-16"),
+        lambda data: b"\xfe\xff" + data.decode().encode("utf-16-be"),
+    ],
+    ids=["xz", "bzip2", "UTF-16", "UTF-16, big-endian"],
+)
+def test_a_log_in_another_coding_gives_the_same(log: Path, tmp_path: Path, converted: Callable[[bytes], bytes]) -> None:
+    other = tmp_path / "other" / log.name
+    other.parent.mkdir()
+    other.write_bytes(converted(log.read_bytes()))
+
+    plain, read = (parse(path, gpus=8).runs[0].as_data() for path in (log, other))
+
+    assert {**plain, "log": ""} == {**read, "log": ""}
+
+
 def test_a_compressed_log_that_is_cut_is_parsed_as_far_as_it_goes_and_said(tmp_path: Path) -> None:
     path = tmp_path / "paddle_gpu1_fp32_bs16.txt.gz"
     path.write_bytes(gzip.compress(paddleclas_log(2000).encode())[:-3000])
@@ -152,9 +173,9 @@ NO_LOGS = {
     "empty when unpacked": (lambda path: path.write_bytes(gzip.compress(b"")), "empty: nothing to parse"),
     "binary": (write_binary, "a binary file, no training log"),
     "noise": (write_noise, "a binary file, no training log"),
-    "damaged": (write_damaged, "a damaged gzip file: pack it again, or give the plain log"),
-    "no gzip at all": (write_no_gzip, "a damaged gzip file: pack it again, or give the plain log"),
-    "packed by another": (lambda path: path.write_bytes(lzma.compress(b"log")), "packed by xz: unpack it"),
+    "damaged": (write_damaged, "a damaged packed file: pack it again, or give the plain log"),
+    "no gzip at all": (write_no_gzip, "a damaged packed file: pack it again, or give the plain log"),
+    "packed by another": (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd log"), "packed by zstd"),
     "pipe": (os.mkfifo, "no regular file: write what it gives to a file"),
     "cut before the first record": (lambda path: path.write_text(paddleclas_log()[:90]), "no throughput record"),
     "other text": (lambda path: path.write_text("hello\n" * 100), "no throughput record of any known format"),

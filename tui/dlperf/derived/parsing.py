@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from dlperf.evidence.drafts import describe_rates
 from dlperf.evidence.identify import batch_size_per_gpu
 from dlperf.evidence.logs import BUILTIN_FORMATS, LogReader, open_log
 from dlperf.evidence.names import NameFacts, facts_of_name
+from dlperf.evidence.packed import DAMAGED
 from dlperf.evidence.sources import SourceFile, find_files
 from dlperf.formats.samples import Run, Samples
 from dlperf.measured.findings.runs import findings_of_run
@@ -26,8 +26,8 @@ BINARY_SHARE = 0.05
 TEXT_CONTROLS = b"\t\n\r\b\f\x1b"
 """Usual in logs: ends of lines, progress bars, colours."""
 HEAD = 1 << 16
-PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd"}
-"""First bytes of an unsupported archive → its packer."""
+ZSTD = b"\x28\xb5\x2f\xfd"
+"""First bytes of a file that Python unpacks from 3.14 on."""
 
 
 @dataclass(frozen=True)
@@ -228,13 +228,12 @@ def _why_no_run(path: Path, format_id: str | None) -> str:
     try:
         with open_log(path) as stream:
             head = stream.read(HEAD)
-    except (EOFError, OSError, zlib.error):
-        return "a damaged gzip file: pack it again, or give the plain log"
+    except (OSError, *DAMAGED):
+        return "a damaged packed file: pack it again, or give the plain log"
     if not head:
         return "empty: nothing to parse"
-    packer = next((name for start, name in PACKED.items() if head.startswith(start)), None)
-    if packer:
-        return f"packed by {packer}: unpack it, or pack it with gzip"
+    if head.startswith(ZSTD):
+        return "packed by zstd, which Python reads from 3.14 on: unpack it, or pack it with gzip or xz"
     if sum(byte < 0x20 for byte in head.translate(None, TEXT_CONTROLS)) > BINARY_SHARE * len(head):
         return "a binary file, no training log"
     if format_id:

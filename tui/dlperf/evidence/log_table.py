@@ -67,7 +67,12 @@ def _row(where: str, texts: dict[str, str]) -> LogRow:
         nodes, per_node = parse_scale(scale) if scale else (None, None)
     except ValueError as error:
         raise RequestError(f"{where}: gpus: {error}") from error
-    words = {name: texts.pop(name, None) for name in ("model", "framework", "precision")}
-    gpus = nodes * per_node if nodes and per_node else None
-    facts = NameFacts(**words, batch_size=int(batch) if batch else None, gpus=gpus, nodes=nodes)
+    facts = NameFacts(
+        model=texts.pop("model", None),
+        framework=texts.pop("framework", None),
+        precision=texts.pop("precision", None),
+        batch_size=int(batch) if batch else None,
+        gpus=nodes * per_node if nodes and per_node else None,
+        nodes=nodes,
+    )
     return LogRow(facts, source, date, texts)

@@ -1,10 +1,8 @@
-"""Read log files, plain or gzipped, of any size."""
+"""Read log files, plain or packed, of any size."""
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from dlperf.catalog.files.problem import Problem
 from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.log_format import LogFormat
 from dlperf.errors import RequestError
+from dlperf.evidence.packed import DAMAGED, GZIP, opened
 from dlperf.formats.lines import LineReader
 from dlperf.formats.prefixes import Wrapping
 from dlperf.formats.registry import Recognised, detect, parser_for, recognise, wrapping_of
@@ -37,7 +36,6 @@ MARGIN = 1 << 12
 """Bytes before them that are redacted and left out: the rest of a cut secret is not found."""
 QUOTED = 200
 """Bytes of a line in a message."""
-_GZIP = b"\x1f\x8b"
 CUT = "truncated_archive"
 """Note of the last run in a compressed log that is cut."""
 
@@ -124,32 +122,19 @@ def is_gzip(path: Path) -> bool:
     """
     try:
         with open_regular(path) as stream:
-            return stream.read(len(_GZIP)) == _GZIP
+            return stream.read(len(GZIP)) == GZIP
     except OSError as error:
         raise RequestError(f"{path}: {error.strerror}") from error
 
 
-class Unpacked(gzip.GzipFile):
-    """What a gzipped file holds; closes the file, too."""
-
-    def __init__(self, stream: BufferedReader) -> None:
-        super().__init__(fileobj=stream, mode="rb")
-        self._stream = stream
-
-    def close(self) -> None:
-        super().close()
-        self._stream.close()
-
-
 def open_log(path: Path) -> BufferedIOBase:
-    """Open a log, decompressed.
+    """Open a log: unpacked, in UTF-8.
 
     Raises:
         RequestError: the file cannot be read.
     """
     try:
-        stream = open_regular(path)
-        return Unpacked(stream) if is_gzip(path) else stream
+        return opened(open_regular(path))
     except OSError as error:
         raise RequestError(f"{path}: {error.strerror}") from error
 
@@ -159,7 +144,7 @@ def log_tail(path: Path) -> str:
     tail = b""
     try:
         with open_log(path) as stream:
-            if stream.seekable() and not isinstance(stream, gzip.GzipFile):
+            if isinstance(stream, BufferedReader):
                 stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL - MARGIN))
             for block in _blocks(path, stream):
                 tail = (tail + block)[-TAIL - MARGIN :]
@@ -234,7 +219,7 @@ def _blocks(path: Path, stream: BufferedIOBase) -> Iterator[bytes]:
             if len(block) == BLOCK:
                 yield bytes(block)
                 block.clear()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except DAMAGED as error:
         yield bytes(block)
         raise _TruncatedError from error
     except OSError as error:

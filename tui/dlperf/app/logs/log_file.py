@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from dlperf.evidence.logs import Unpacked
+from dlperf.evidence.logs import open_log
 from dlperf.opening import open_regular
 
 PIECE = 1 << 16
@@ -110,7 +110,7 @@ def _open_unpacked(path: Path) -> IO[bytes]:
     if path.suffix != ".gz":
         return open_regular(path)
     unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the log
-    with Unpacked(open_regular(path)) as packed:
+    with open_log(path) as packed:
         shutil.copyfileobj(packed, unpacked)
     unpacked.flush()
     return unpacked

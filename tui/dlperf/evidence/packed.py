@@ -1,0 +1,74 @@
+"""Open files that are packed, or written in UTF-16, as plain UTF-8."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from io import BufferedIOBase, BufferedReader
+from typing import Any
+
+GZIP = b"\x1f\x8b"
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+"""Raised where a packed file is cut or damaged."""
+_PACKERS: dict[bytes, Callable[[BufferedReader], Any]] = {
+    GZIP: lambda stream: gzip.GzipFile(fileobj=stream),
+    b"\xfd7zXZ\0": lzma.LZMAFile,
+    b"BZh": bz2.BZ2File,
+}
+"""First bytes → what unpacks them."""
+with suppress(ImportError):  # Python 3.14 on
+    from compression import zstd  # type: ignore[import-not-found]
+
+    _PACKERS[b"\x28\xb5\x2f\xfd"] = zstd.ZstdFile
+_UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+START = 6
+"""Bytes that say how a file is packed."""
+
+
+def opened(stream: BufferedReader) -> BufferedIOBase:
+    """Return what a file holds: itself, unpacked, or from UTF-16 to UTF-8; closing it closes the file, too."""
+    start = stream.peek(START)[:START]
+    packer = next((packer for first, packer in _PACKERS.items() if start.startswith(first)), None)
+    if packer is not None:
+        return Converted(packer(stream), stream)
+    encoding = _UTF16.get(start[:2])
+    return Converted(stream, stream, encoding) if encoding else stream
+
+
+class Converted(BufferedIOBase):
+    """A file whose contents are converted while they are read, forwards only."""
+
+    def __init__(self, stream: Any, file: BufferedReader, encoding: str | None = None) -> None:
+        self._stream, self._file = stream, file
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
+
+    def readable(self) -> bool:
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return at most about ``size`` bytes, none at the end."""
+        while True:
+            data: bytes = self._stream.read1(size)
+            if self._decoder is None:
+                return data
+            text = self._decoder.decode(data, not data).replace("\ufeff", "")
+            if text or not data:
+                return text.encode("utf-8", "replace")
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return so many bytes, or all, fewer at the end."""
+        parts, left = [], -1 if size is None else size
+        while left and (part := self.read1(left)):
+            parts.append(part)
+            left -= min(len(part), left) if left > 0 else 0
+        return b"".join(parts)
+
+    def close(self) -> None:
+        self._stream.close()
+        self._file.close()
+        super().close()
