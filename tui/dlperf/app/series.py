@@ -8,9 +8,9 @@ from pathlib import Path
 from dlperf.app.model.curve import Series
 from dlperf.app.watching import WatchedCampaign
 from dlperf.errors import DlperfError
-from dlperf.evidence.logs import LogReader, is_gzip
+from dlperf.evidence.logs import LogReader, is_gzip, log_head
 from dlperf.formats.parser import LogParser
-from dlperf.formats.registry import parser_for
+from dlperf.formats.registry import parser_for, wrapping_for
 from dlperf.formats.samples import Run
 from dlperf.measured.run import measure_planned
 from dlperf.opening import open_regular
@@ -44,10 +44,15 @@ class SeriesReader:
         """
         if is_gzip(self.path):
             return self.whole()
-        self._parser = self._parser or parser_for(self._planned.format, self._formats.formats)
+        self._parser = self._parser or self._first_parser()
         self._feed(self._parser)
         runs = [run for run in self._parser.runs if len(run.samples)]
         return self._series(runs[-1]) if runs else None
+
+    def _first_parser(self) -> LogParser:
+        """Return a parser that knows what stands before the lines that the log has so far."""
+        wrapping = wrapping_for(self._planned.format, log_head(self.path), self._formats.formats)
+        return parser_for(self._planned.format, self._formats.formats, wrapping)
 
     def whole(self) -> Series | None:
         """Return the curve of a log that has ended, whose last lines may state what its records lack."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from dlperf.catalog.log_format import LogFormat
-from dlperf.formats.registry import parser_for
+from dlperf.formats.registry import parser_for, wrapping_for
 from dlperf.formats.samples import Run, Samples
 from dlperf.measured.run import measure_planned
 from dlperf.opening import open_regular
@@ -33,6 +33,7 @@ class LiveLog:
     def __init__(self, path: Path, planned: PlannedConfiguration, formats: Sequence[LogFormat] = ()) -> None:
         self._path = path
         self._planned = planned
+        self._formats = formats
         self._parser = parser_for(planned.format, formats)
         self._offset = 0
         self._arrivals: list[tuple[float, float]] = []
@@ -50,6 +51,9 @@ class LiveLog:
                 data = stream.read(READ_LIMIT)
         except FileNotFoundError:
             return False
+        if data and not self._offset:
+            wrapping = wrapping_for(self._planned.format, data, self._formats)
+            self._parser = parser_for(self._planned.format, self._formats, wrapping)
         self._offset += len(data)
         if data:
             self._parser.feed(data)

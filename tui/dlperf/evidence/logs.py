@@ -17,8 +17,7 @@ from dlperf.catalog.log_format import LogFormat
 from dlperf.errors import RequestError
 from dlperf.evidence.packed import DAMAGED, GZIP, opened
 from dlperf.formats.lines import LineReader
-from dlperf.formats.prefixes import Wrapping
-from dlperf.formats.registry import Recognised, detect, parser_for, recognise, wrapping_of
+from dlperf.formats.registry import Recognised, detect, parser_for, recognise, wrapping_for, wrapping_of
 from dlperf.formats.samples import Run
 from dlperf.opening import open_regular
 from dlperf.runs.paths import Workspace
@@ -57,9 +56,16 @@ class LogReader:
         Raises:
             RequestError: the file cannot be read, or there is no such format.
         """
-        recognised = Recognised(format_id, _wrapping(path)) if format_id else self._recognise(path)
-        if recognised is None:
-            return []
+        if format_id is not None:
+            runs = self._parse(path, Recognised(format_id, wrapping_of(log_head(path))))
+            return runs or self._parse(
+                path, Recognised(format_id, wrapping_for(format_id, log_head(path), self.formats))
+            )
+        recognised = self._recognise(path)
+        return self._parse(path, recognised, looks_on=True) if recognised else []
+
+    def _parse(self, path: Path, recognised: Recognised, looks_on: bool = False) -> list[Run]:
+        """Parse a log; what is in it behind its last record is looked at, too, if wanted."""
         found = recognised.format_id
         parser = parser_for(found, self.formats, recognised.wrapping)
         cut = False
@@ -71,7 +77,7 @@ class LogReader:
                 cut = True
         parser.finish()
         runs = [run for run in parser.runs if run.count]
-        if runs and parser.lines - _last_line(runs) >= OTHER_LINES and format_id is None:
+        if runs and parser.lines - _last_line(runs) >= OTHER_LINES and looks_on:
             runs[-1].notes += self._other_program(path, found, _last_line(runs))
         if cut and runs:
             runs[-1].notes.append(CUT)
@@ -184,13 +190,6 @@ def _lines(path: Path) -> Iterator[bytes]:
                 yield from part.lines
     for part in reader.finish():
         yield from part.lines
-
-
-def _wrapping(path: Path) -> Wrapping | None:
-    """Return what launchers put before the lines of a log, by its first block."""
-    with open_log(path) as stream, suppress(_TruncatedError):
-        return wrapping_of(next(_blocks(path, stream), b""))
-    return None
 
 
 def _last_line(runs: Iterable[Run]) -> int:

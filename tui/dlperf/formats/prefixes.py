@@ -15,7 +15,8 @@ SAMPLED = 1000
 """Lines of the beginning that are looked at."""
 MOST_PREFIXES = 4
 """Of one line: a container's time, then a node's name, then a rank, then an indentation."""
-MOST_INDENT = 16
+LEAST_INDENT, MOST_INDENT = 2, 16
+"""Spaces before every line: Megatron's own lines begin with one."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def find_wrapping(lines: Sequence[bytes], kinds: Sequence[Kind] = LAUNCHERS) -> 
     if len(sample) < 2:
         return None
     indent = min(len(line) - len(line.lstrip(b" \t")) for line in sample)
-    indent = indent if 0 < indent <= MOST_INDENT else 0
+    indent = indent if LEAST_INDENT <= indent <= MOST_INDENT else 0
     sample = [line[indent:] for line in sample]
     found: list[Kind] = []
     spaced: set[Kind] = set()

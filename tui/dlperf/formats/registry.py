@@ -119,7 +119,16 @@ def recognise(head: bytes, extra: Iterable[LogFormat] = ()) -> Recognised | None
     Prefixes of launchers are taken off. Those of loggers belong to many formats, so that they are taken off only where
     no format finds a record with them.
     """
-    formats = _formats(extra)
+    return _recognise(head, _formats(extra))
+
+
+def wrapping_for(format_id: str, head: bytes, extra: Iterable[LogFormat] = ()) -> Wrapping | None:
+    """Return what stands before the lines of a log of a known format, by its first bytes."""
+    found = _recognise(head, {format_id: _format(format_id, extra)})
+    return found.wrapping if found else wrapping_of(head)
+
+
+def _recognise(head: bytes, formats: Mapping[str, _Format]) -> Recognised | None:
     outer = wrapping_of(head)
     lines = _lines(head, outer)
     found = _most_records(formats, head, lines, outer)
