@@ -7,6 +7,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, pairwise, repeat
 from math import inf, isfinite, isnan, nan
+from operator import ge, sub
 
 from dlperf.catalog.units import Direction
 from dlperf.formats.declarations import (
@@ -280,7 +281,7 @@ class Recorder:
         stated = columns.get("steps") or repeat(self._steps)
         run.marks_end = run.marks_end or any(map(isfinite, islice(stated, 1)))
         after_last = _steps_after_last(run.samples.step)
-        if any(step + after_last >= steps for step, steps in zip(columns.get("step", ()), stated, strict=False)):
+        if not run.complete and any(map(ge, columns.get("step", ()), map(sub, stated, repeat(after_last)))):
             run.complete = True
 
 

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan
+from operator import itemgetter
 from typing import Any, Protocol
 
 from dlperf.catalog.linear import compile_linear, split
@@ -23,6 +24,8 @@ Texts = Mapping[str, Sequence[bytes]]
 
 _LITERAL = re.compile(r"\^?(?P<text>(?:[A-Za-z0-9 _:;,=<>@#%&'\"/!~`-]|\\[^A-Za-z0-9])*)(?P<next>.?)", re.DOTALL)
 _THOUSANDS = re.compile("(?:(?: |\u2019|\u00a0|\u202f|\u2009)\\d\\d\\d)+(?:\\.\\d+)?(?![\\d.])".encode())
+SHORT = 4
+"""Digits from which on a number has no thousands behind a space."""
 _QUANTIFIERS = ("*", "?", "{")
 
 
@@ -136,7 +139,7 @@ class RecordRule:
     def act(self, matches: Sequence[re.Match[bytes]], numbers: Sequence[int], origins: Origins | None = None) -> None:
         """Handle records, given the ranks and times before their lines, if any."""
         rows = [match.groups(ABSENT) for match in matches]
-        if self._value is not None and any(_may_go_on(row[self._value]) for row in rows):
+        if self._value is not None and min(map(len, map(itemgetter(self._value), rows))) < SHORT:
             rows = [_with_thousands(match, row, self._value) for match, row in zip(matches, rows, strict=True)]
         names = self._names
         origins = origins or self._clock_of_lines(matches)
@@ -276,7 +279,7 @@ def _seconds_per_step(texts: Texts, steps: Sequence[float]) -> list[float] | Non
 
 
 def _may_go_on(text: bytes) -> bool:
-    return len(text) < 4 and text.isdigit()
+    return len(text) < SHORT and text.isdigit()
 
 
 def _with_thousands(match: re.Match[bytes], row: tuple[bytes, ...], value: int) -> tuple[bytes, ...]:
