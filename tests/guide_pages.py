@@ -46,7 +46,7 @@ def typed(tmp_path, monkeypatch, capsys):
             assert program == "dlperf"
             with pytest.raises(SystemExit) as leaving:
                 main(words)
-            code = int(command.endswith("# ends with 1"))
+            code = int(command.rpartition("# ends with ")[2]) if "# ends with " in command else 0
             assert leaving.value.code == code, f"{command}: {capsys.readouterr().err}"
         return capsys.readouterr().out
 

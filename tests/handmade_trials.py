@@ -129,11 +129,19 @@ def end_trial(
 
 
 def measured_campaign(
-    workspace: Workspace, name: str, rates: Sequence[tuple[PlannedConfiguration, Sequence[float]]]
+    workspace: Workspace,
+    name: str,
+    rates: Sequence[tuple[PlannedConfiguration, Sequence[float]]],
+    files: Mapping[str, str] | None = None,
 ) -> CampaignPaths:
-    """A campaign in which every configuration ran at these speeds, one for each trial."""
+    """A campaign in which every configuration ran at these speeds, one for each trial.
+
+    Args:
+        files: of each trial besides its log.
+    """
     campaign = write_planned(workspace, name, [item for item, _ in rates])
     for item, speeds in rates:
         for number, rate in enumerate(speeds, start=1):
-            end_trial(campaign, item, number, {"n0/out.log": own_log(rate, gpus=item.configuration.gpus_total)})
+            log = {"n0/out.log": own_log(rate, gpus=item.configuration.gpus_total)}
+            end_trial(campaign, item, number, log | dict(files or {}))
     return campaign

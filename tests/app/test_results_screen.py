@@ -102,8 +102,8 @@ def test_regressions_come_first_and_what_one_side_lacks_last():
     equal = result("new", 100.5, batch_size=64, trials=trials_of(99.5, 100.5, 101.5))
     assert compared(*OLD, equal, slower, result("new", None, batch_size=32), result("new", 70.0, batch_size=512)) == [
         ("32", "not comparable", "out of memory"),
-        ("128", "-10.0 %", "no claim"),
-        ("64", "+0.5 %", "no claim"),
+        ("128", "-10.0 %", "cannot tell"),
+        ("64", "+0.5 %", "cannot tell"),
         ("256", "missing", "only in old"),
         ("512", "new", "only in new"),
     ]
@@ -111,7 +111,7 @@ def test_regressions_come_first_and_what_one_side_lacks_last():
 
 def test_what_neither_campaign_could_measure_is_no_difference():
     both = (result("old", None, batch_size=8), result("new", None, batch_size=16))
-    assert compared(*OLD[:1], result("new", 100.0, batch_size=32), *both) == [("32", "+0.0 %", "no claim")]
+    assert compared(*OLD[:1], result("new", 100.0, batch_size=32), *both) == [("32", "+0.0 %", "cannot tell")]
 
 
 def test_a_change_is_coloured_where_it_may_be_claimed_and_what_is_missing_is_named():
@@ -121,9 +121,12 @@ def test_a_change_is_coloured_where_it_may_be_claimed_and_what_is_missing_is_nam
     view = comparison_of([*before, *after, *OLD[2:3], result("new", 90.0, batch_size=128)], "old", "new")
     assert view is not None
     tones = {point.verdict: view.cells(point).tones[-1] for point in view.shown()}
-    assert tones == {"faster": "good", "no_difference": "", "similar_conditions": ""}
-    (unsure,) = [point for point in view.shown() if point.verdict == "similar_conditions"]
-    assert "  3 and 0 trials are too few to tell" in view.about(unsure)
+    assert tones == {"same": "", "cannot_tell": ""}, "of two comparisons each needs p ≤ 0.005"
+    alone = comparison_of([before[0], after[0]], "old", "new")
+    assert alone is not None
+    assert [alone.cells(point).tones[-1] for point in alone.shown()] == ["good"]
+    unsure = next(point for point in view.shown() if point.result.batch_size == 128)
+    assert "  one trial of a side shows no variation" in view.about(unsure)
 
 
 def test_campaigns_on_one_machine_each_are_compared_across_machines():
@@ -193,9 +196,9 @@ async def test_two_campaigns_are_compared(workspace: Workspace):
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "Results: 2 of 2")
         await pilot.press("end" if screen_of(pilot, ResultsScreen)._items[1].campaign == "new" else "home", "c")
-        await until_shown(pilot, "Compare new with", "old", "no claim: 1")
+        await until_shown(pilot, "Compare new with", "old", "cannot tell: 1")
         await pilot.press("enter")
-        await until_shown(pilot, "new against old", "+10.0 %", "20,040", "22,040", "no claim")
+        await until_shown(pilot, "new against old", "+10.0 %", "20,040", "22,040", "cannot tell")
         await pilot.press("o")
         await until_shown(pilot, "  figure: 20,040 images/s", "  trials: 22,020  22,040  22,060", "esc closes")
         await pilot.press("escape", "c")

@@ -26,7 +26,8 @@ from waiting import PATIENCE_SECONDS
 async def test_repeats_are_interleaved_and_a_machine_has_one_trial_at_a_time(tmp_path):
     paths, executor = campaign(tmp_path, planned("a"), planned("b")), ScriptedExecutor()
     assert await run(paths, executor) is None
-    assert executor.called("submit") == ["a.1", "b.1", "a.2", "b.2"]
+    order = executor.called("submit")
+    assert [set(order[:2]), set(order[2:])] == [{"a.1", "b.1"}, {"a.2", "b.2"}], "the order of a round is drawn"
     assert executor.most_at_once == 1
     assert set(states(paths).values()) == {"succeeded"}
     assert exit_code(campaign_status(paths)) is ExitCode.DONE
@@ -178,8 +179,9 @@ async def test_repeats_of_a_job_array_are_submitted_together_without_those_that_
     ask(paths, "cancel", TrialKey(A, 2))
     executor = ScriptedExecutor({"a.1": Script(polls=30)})
     await run(paths, executor)
-    assert executor.called("submit")[:3] == ["a.1", "a.3", "a.4"]
+    assert [name for name in executor.called("submit") if name[0] == "a"] == ["a.1", "a.3", "a.4"]
     assert executor.together["a.1"] == executor.together["a.4"] == (1, 3, 4)
     assert [name for name, state in states(paths).items() if state != "succeeded"] == ["a.2"]
     submitted = [event for event in events(paths, "state") if event.state == "submitted"]
-    assert [event.trial for event in submitted[:3]] == [f"{A}/1", f"{A}/3", f"{A}/4"]
+    of_a = [event.trial for event in submitted if event.trial and event.trial.startswith(f"{A}/")]
+    assert of_a == [f"{A}/1", f"{A}/3", f"{A}/4"]

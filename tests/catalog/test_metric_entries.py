@@ -40,7 +40,7 @@ def test_a_case_names_a_metric_of_the_workspace_as_its_primary_one(write):
     planned = plan_of(write, CASE + "  metric: bandwidth\n  metrics: [final_loss]\n", BANDWIDTH)
     assert planned.metrics == (
         PlannedMetric("bandwidth", "GB/s", "higher", "per_gpu", "mean"),
-        PlannedMetric("final_loss", "", "lower", "global", "final_loss"),
+        PlannedMetric("final_loss", "", "lower", "global", "final_loss", needs=("equal_steps",)),
     )
     assert planned.unit == "GB/s"
 

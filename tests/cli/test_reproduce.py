@@ -11,8 +11,8 @@ from dlperf.catalog.axes import Configuration, field_values
 from dlperf.errors import RequestError
 from dlperf.measured.model import TrialResult
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import claim
-from dlperf.verdicts.reproduction import agreement, find_result
+from dlperf.verdicts.judging import judge_rows
+from dlperf.verdicts.reproduction import find_result
 
 RESULT = "first/local_counting_lenet5_fp32_bs32_1n1g"
 
@@ -25,16 +25,23 @@ def test_a_kept_result_is_run_again_and_found_slower(counting) -> None:
     script.write_text(script.read_text().replace("samples=$((step * $1))", "samples=$((step * $1 / 2))"))
     done = counting.dlperf("reproduce", RESULT, "--name", "second", code=1)
     assert "yours: 16.00 images/s (second, 5 trials, spread 0.0 %)" in done.stdout
-    assert "verdict: slower: -50.00 % (p = 0.008)" in done.stdout
+    assert "verdict: worse: -50.00 % (-" in done.stdout
     assert "trials not interleaved" in done.stderr
-    done = counting.dlperf("reproduce", RESULT, "--name", "third", "--repeats", "1", "--json")
+    done = counting.dlperf("reproduce", RESULT, "--name", "third", "--max-repeats", "2", "--json", code=4)
     found = json.loads(done.stdout)
-    assert (found["agreement_code"]["code"], found["ratio"], found["b"]["campaign"]) == ("not_tested", 0.5, "third")
+    assert (found["agreement_code"]["code"], found["ratio"], found["b"]["campaign"]) == (
+        "judged_cannot_tell",
+        0.5,
+        "third",
+    )
 
 
 def row(*values: float, campaign: str = "first") -> ConfigurationResult:
     point = Configuration("box", "numpy", "lenet5", "fp32", 32, 1, 1)
-    trials = tuple(TrialResult(number, "succeeded", value=value) for number, value in enumerate(values, 1))
+    trials = tuple(
+        TrialResult(number, "succeeded", value=value, conditions={"gpu.uuid": "GPU-1"})
+        for number, value in enumerate(values, 1)
+    )
     middle = sorted(values)[len(values) // 2]
     return ConfigurationResult(
         **field_values(point),
@@ -48,19 +55,24 @@ def row(*values: float, campaign: str = "first") -> ConfigurationResult:
 
 
 @pytest.mark.parametrize(
-    ("original", "again", "verdict"),
+    ("original", "again", "outcome"),
     [
-        (
-            (100, 101, 102, 103, 104),
-            (100.5, 101.5, 102.5, 103.5, 99.5),
-            "same: -0.49 %, no significant difference (p = 0.690)",
-        ),
-        ((100, 101, 102, 103, 104), (110, 111, 112, 113, 114), "faster: +9.80 % (p = 0.008)"),
-        ((100, 101), (110, 111, 112, 113, 114), "+10.89 %, not tested: 2 and 5 trials, 5 on each side are needed"),
+        ((100, 100.1, 100.2, 100.3, 100.4), (100.05, 100.15, 100.25, 100.35, 99.95), "same"),
+        ((100, 100.1, 100.2, 100.3, 100.4), (110, 110.1, 110.2, 110.3, 110.4), "better"),
+        ((100, 101, 102, 103, 104), (98, 99, 100, 101, 102), "cannot_tell"),
+        ((100, 101), (110, 111, 112, 113, 114), "cannot_tell"),
+        ((100,), (110, 111, 112, 113, 114), "cannot_tell"),
     ],
 )
-def test_new_trials_agree_with_a_result_by_the_permutation_test(original, again, verdict) -> None:
-    assert str(agreement(claim(row(*original), row(*again, campaign="second")))) == verdict
+def test_new_trials_agree_with_a_result_beyond_what_campaigns_differ_by(original, again, outcome) -> None:
+    assert judge_rows(row(*original), row(*again, campaign="second")).outcome == outcome
+
+
+def test_another_machine_is_another_result_only_beyond_what_machines_differ_by() -> None:
+    original, again = row(100, 100.1, 100.2, 100.3, 100.4), row(103, 103.1, 103.2, 103.3, 103.4, campaign="second")
+    trials = tuple(replace(trial, conditions={"gpu.uuid": "GPU-2"}) for trial in again.trials)
+    assert judge_rows(original, again).outcome == "better"
+    assert judge_rows(original, replace(again, trials=trials)).outcome == "cannot_tell"
 
 
 def test_a_result_is_named_so_that_one_row_is_meant() -> None:

@@ -11,7 +11,6 @@ from counting_workspace import Counting
 from dlperf.cli import main
 from dlperf.table.load import load_results
 from dlperf.verdicts.workspace import compare_in_workspace
-from dlperf.view.versions import first_bad_commit
 from waiting import until
 
 ENTRY = """\
@@ -65,15 +64,18 @@ def checkout(tmp_path, counting: Counting) -> Path:
 def test_two_commits_run_in_turns_in_one_campaign_and_the_slower_one_fails(counting, checkout):
     fast, slow = commit(checkout, "1"), commit(checkout, "2")
     done = counting.dlperf("ab", "--a", "HEAD~1", "--b", "HEAD", *WORDS, "--name", "turns", code=1)
-    assert "slower: -50.00 % (p = 0.008)" in done.stdout
+    assert "worse: -50.00 % (-" in done.stdout
     assert f"1 of 1 worse than A (a-{fast[:12]}) or missing" in done.stderr
     assert git(checkout, "worktree", "list").count("\n") == 1
     sides = (f"revision=a-{fast[:12]}", f"revision=b-{slow[:12]}")
     (pair,) = compare_in_workspace(counting.workspace, *sides).pairs
     started = sorted((trial.started, side) for side, row in (("a", pair.a), ("b", pair.b)) for trial in row.trials)
-    assert "".join(side for _, side in started) == "ab" * 5
+    pairs = ["".join(side for _, side in started[at : at + 2]) for at in range(0, len(started), 2)]
+    assert len(pairs) == 6, "one that does not count, and five"
+    assert set(pairs) == {"ab", "ba"}, "the order is drawn"
+    assert (len(pair.a.values), len(pair.b.values)) == (5, 5)
     # the clock in these logs is made up, so that a claim has its long window
-    assert pair.verdict.code == "slower"
+    assert pair.verdict.code == "worse"
     assert f"facts.commit: {fast} against {slow}" in pair.differences
 
 
@@ -87,8 +89,8 @@ def test_a_version_runs_again_after_its_campaign_has_ended(counting, checkout):
     values = {row.configuration: row.value for row in load_results(counting.workspace)}
     assert sorted(values.values()) == [16.0, 32.0]
     (slower,) = (name for name in values if sides[1][:12] in name)
-    done = counting.dlperf("reproduce", f"turns/{slower}", "--repeats", "1", "--name", "again")
-    assert "yours: 16.00 images/s (again, 1 trials, spread -)" in done.stdout
+    done = counting.dlperf("reproduce", f"turns/{slower}", "--max-repeats", "2", "--name", "again", code=4)
+    assert "yours: 16.00 images/s (again, 2 trials, spread 0.0 %)" in done.stdout
     assert git(checkout, "worktree", "list").count("\n") == 1
     entry = counting.workspace.catalog / "frameworks" / "mine.yaml"
     entry.write_text(ENTRY.replace("FOLDER", "/elsewhere"))
@@ -96,21 +98,28 @@ def test_a_version_runs_again_after_its_campaign_has_ended(counting, checkout):
     assert done.stderr == f"dlperf: mine: measured in {checkout}: name it as `workdir` again\n"
 
 
-def test_the_first_slower_commit_is_found(counting, checkout):
+def test_the_first_worse_commit_is_found_and_its_steps_are_not_results(counting, checkout):
+    commits = [commit(checkout, slower) for slower in ("1", "1", "0", "1", "2", "2")]
+    done = counting.dlperf("bisect", commits[0], "HEAD", *WORDS, "--yes")
+    assert done.stdout == f"{commits[4]}\n"
+    assert "first worse commit, at least 99 % probable, by " in done.stderr
+    assert load_results(counting.workspace) == []
+    assert git(checkout, "worktree", "list").count("\n") == 1
+
+
+def test_commits_that_do_not_run_leave_a_range_and_another_exit_code(counting, checkout):
     commits = [commit(checkout, slower) for slower in ("1", "0", "2")]
-    done = counting.dlperf("bisect", "HEAD~2", "HEAD", *WORDS, "--repeats", "1", "--yes")
-    assert done.stdout.splitlines()[-1] == commits[2]
-    assert f"not measured, may be the first one, too: {commits[1]}" in done.stderr
+    done = counting.dlperf("bisect", "HEAD~2", "HEAD", *WORDS, "--yes", code=4)
+    assert done.stdout.splitlines() == commits[1:]
+    assert f"not measured, because it gave no value: {commits[1]}" in done.stderr
+    assert "cannot tell: one of 2 commits" in done.stderr
 
 
-def test_a_search_halves_what_is_left_and_passes_over_what_cannot_be_measured(checkout):
-    commits = [commit(checkout, str(slower)) for slower in range(8)]
-    found = first_bad_commit(checkout, commits[0], commits[7], lambda tried, _: commits.index(tried) >= 5)
-    assert list(found) == [commits[5]]
-    unclear = first_bad_commit(
-        checkout, commits[0], commits[7], lambda tried, _: None if tried == commits[4] else tried in commits[5:]
-    )
-    assert list(unclear) == [commits[4], commits[5]]
+def test_equal_ends_are_said_to_be_the_same(counting, checkout):
+    for _ in range(3):
+        commit(checkout, "1")
+    done = counting.dlperf("bisect", "HEAD~2", "HEAD", *WORDS, "--yes", code=2)
+    assert "so there is no search: same: +0.00 %" in done.stderr
 
 
 def test_each_commit_has_a_build_of_its_own(counting, checkout):
@@ -120,8 +129,8 @@ def test_each_commit_has_a_build_of_its_own(counting, checkout):
     for slower in ("1", "2"):
         commit(checkout, slower)
     sides = ("--a", "HEAD~1", "--b", "HEAD")
-    done = counting.dlperf("ab", *sides, *WORDS, "--repeats", "1", code=1)
-    assert "-50.00 %, not tested: 1 and 1 trials" in done.stdout
+    done = counting.dlperf("ab", *sides, *WORDS, "--repeats", "5", code=1)
+    assert "worse: -50.00 %" in done.stdout
     others = {path.read_text() for path in (counting.home / ".dlperf" / "builds").glob("*/other")}
     assert others == {f"{checkout}-2\n"}
 
@@ -132,8 +141,8 @@ def test_two_environments_run_the_program_with_their_own_interpreter(counting, c
         (tmp_path / name / "bin").mkdir(parents=True)
         (tmp_path / name / "bin" / "activate").write_text(f"export SLOWER={slower}\n")
     sides = ("--a", str(tmp_path / "old"), "--b", str(tmp_path / "new"))
-    done = counting.dlperf("ab", *sides, *WORDS, "--repeats", "1", code=1)
-    assert "-50.00 %, not tested: 1 and 1 trials" in done.stdout
+    done = counting.dlperf("ab", *sides, *WORDS, "--repeats", "5", code=1)
+    assert "worse: -50.00 %" in done.stdout
 
 
 @pytest.mark.parametrize(

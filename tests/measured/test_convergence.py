@@ -1,4 +1,4 @@
-"""Loss at fixed steps, and when two programs do not train alike."""
+"""Loss at fixed steps, and when trials do not learn alike."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from math import nan
 
 import pytest
 
-from dlperf.measured.losses import common_steps, losses_apart, losses_at_steps, unlike_losses
-
-SAME = [((10, 5.0), (100, 2.0)), ((10, 5.0), (100, 2.1))]
+from dlperf.measured.losses import common_steps, losses_apart, losses_at_steps
 
 
 def test_losses_are_kept_at_steps_of_1_2_and_5_times_a_power_of_ten() -> None:
@@ -22,21 +20,6 @@ def test_losses_are_kept_at_steps_of_1_2_and_5_times_a_power_of_ten() -> None:
 def test_only_steps_that_all_trials_have_are_compared() -> None:
     assert common_steps([((10, 1.0), (20, 1.0)), ((10, 1.0),)]) == [10]
     assert common_steps([]) == []
-
-
-@pytest.mark.parametrize(
-    ("other", "unlike"),
-    [
-        ([((100, 2.05),), ((100, 2.5),)], False),
-        ([((100, 2.11),), ((100, 2.12),)], False),
-        ([((100, 2.4),), ((100, 2.5),)], True),
-        ([((200, 9.0),)], False),
-        ([], False),
-    ],
-    ids=["overlap", "within 5 %", "apart", "no common step", "unknown"],
-)
-def test_losses_are_unlike_where_all_of_one_side_lie_clearly_beyond_the_other(other: list, unlike: bool) -> None:
-    assert bool(unlike_losses(SAME, other)) == bool(unlike_losses(other, SAME)) == unlike
 
 
 @pytest.mark.parametrize(

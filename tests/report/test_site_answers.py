@@ -70,19 +70,21 @@ def said(*rows: ConfigurationResult) -> str:
 
 def test_a_claim_says_by_how_much_and_with_which_test() -> None:
     text = said(claimable(measured("alpha", value=410.0)), claimable(measured("beta", value=400.0), turn=1))
-    assert re.search("alpha n=5.* 410 beta n=5.* 400 alpha is 2.5 % ahead of beta [(]p = 0.0079, 5 interleaved", text)
+    assert re.search(
+        "alpha n=5.* 410 beta n=5.* 400 alpha is 2.5 % ahead of beta on one box [(]p = 0.0079, 5 trials", text
+    )
 
 
-def test_two_that_do_not_differ_are_said_with_the_difference_that_would_show() -> None:
+def test_two_that_do_not_differ_are_said_to_be_the_same_within_what_was_sought() -> None:
     text = said(claimable(measured("alpha", value=400.01)), claimable(measured("beta", value=400.0), turn=1))
-    assert "No significant difference between the first two, where 5 trials each would show 0.1 %." in text
+    assert "The first two are the same within 0.1 % on one box." in text
 
 
 @pytest.mark.parametrize(
     ("one", "other", "why"),
     [
-        (measured("alpha", trials=3), measured("beta", trials=3), "3 trials each are too few to tell"),
-        (measured("alpha", trials=1), measured("beta"), "1 and 5 trials are too few to tell"),
+        (measured("alpha", trials=3), measured("beta", trials=3), "about 2 more trials each would decide"),
+        (measured("alpha", trials=1), measured("beta"), "one trial of a side shows no variation"),
         (published("paddle", 1, 393.5), published("pytorch", 1, 370.2), "third-party results."),
         (measured("alpha"), measured("beta", precision="fp32-pure"), "different numerics: FP32 / FP32-PURE"),
     ],
@@ -91,7 +93,7 @@ def test_where_nothing_may_be_claimed_the_numbers_stand_with_what_is_missing(
     one: ConfigurationResult, other: ConfigurationResult, why: str
 ) -> None:
     text = said(one, other)
-    assert f" No claim: {why}" in text
+    assert f" Cannot tell: {why}" in text
     assert "ahead" not in text
     assert 'class="claim"' not in home(ENGLISH, SiteData((one, other)))
 
@@ -123,7 +125,7 @@ def test_a_framework_is_no_rival_of_its_own_version_and_a_variant_that_does_less
 def test_the_home_page_names_who_leads_by_how_much_and_on_what() -> None:
     rows = (claimable(measured("alpha", value=410.0)), claimable(measured("beta", value=400.0), turn=1))
     lead = "A clear lead in 1 of 1 comparisons of two frameworks on the same hardware: alpha ahead on"
-    assert f"{lead} resnet50-imagenet (box) by 2.5 %." in said(*rows)
+    assert f"{lead} resnet50-imagenet (one box) by 2.5 %." in said(*rows)
     assert "No clear lead in 1 comparisons" in said(measured("alpha", trials=3), measured("beta", trials=3))
 
 
@@ -145,7 +147,7 @@ def test_of_our_results_under_several_settings_none_is_left_out() -> None:
 def test_reasons_against_a_claim_name_frameworks_by_their_titles() -> None:
     why = message("with_caveat", framework="alpha", why=quoted("alpha"))
     page = Page(ENGLISH, sample(), "index.md")
-    assert page.reason(message("similar_conditions", why=(why,))).startswith("no claim: Alpha: ")
+    assert page.reason(message("cannot_tell", why=(why,))).startswith("cannot tell: Alpha: ")
 
 
 @pytest.mark.parametrize(

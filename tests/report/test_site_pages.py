@@ -39,10 +39,12 @@ def test_both_languages_have_the_same_pages() -> None:
 
 def test_the_home_page_answers_first() -> None:
     text = pages(sample())["index.md"]
-    answer = text.index("No claim: ")
+    answer = text.index("Cannot tell: ")
     assert answer < text.index('<th class="words">Model</th>')
     said = " ".join(Document(text).text.split())
-    assert re.search("Alpha n=5.* 400.1 Beta n=5.* 380.5 † No claim: numerics not recorded; GPUs not recorded.", said)
+    assert re.search(
+        "Alpha n=5.* 400.1 Beta n=5.* 380.5 † Cannot tell: numerics not recorded; GPUs not recorded.", said
+    )
 
 
 def test_what_differs_between_the_fastest_is_one_click_away() -> None:
@@ -114,7 +116,7 @@ def test_an_address_is_safe_and_unique_whatever_the_name(name: str) -> None:
 
 
 def test_the_home_page_is_written_in_chinese_too() -> None:
-    assert "不作结论：未记录数值精度；未记录所用 GPU。" in Document(home(CHINESE, sample())).text
+    assert "无法判断：未记录数值精度；未记录所用 GPU。" in Document(home(CHINESE, sample())).text
 
 
 def test_a_campaign_that_cannot_be_read_is_left_out_and_said(tmp_path: Path) -> None:
@@ -137,7 +139,7 @@ def test_what_others_published_is_not_told_among_what_was_measured_here() -> Non
 
 def test_the_page_of_a_machine_begins_with_the_frameworks_there() -> None:
     text = pages(sample())[at.hardware_page("v100")]
-    assert text.index("No claim: third-party results.") < text.index("## ")
+    assert text.index("Cannot tell: third-party results.") < text.index("## ")
 
 
 def test_a_machine_that_only_reports_tell_of_has_the_accelerator_that_it_is_called_after() -> None:
@@ -158,7 +160,7 @@ def test_the_page_of_a_framework_says_where_it_stands_beside_the_others() -> Non
     text = pages(sample())[at.framework_page("pytorch")]
     standing = text[text.index("{ #standing") : text.index("{ #figures")]
     assert 'title="2791.98">2,792</a></td>' in standing
-    assert '<a href="paddle.html">paddle</a></td> <td class="words">no claim: third-party results</td>' in standing
+    assert '<a href="paddle.html">paddle</a></td> <td class="words">cannot tell: third-party results</td>' in standing
     assert "{ #standing" not in pages(replace(sample(), results=sample().results[:2]))[at.framework_page("alpha")]
 
 
@@ -257,7 +259,7 @@ def test_the_index_of_configurations_holds_what_was_measured_here_in_one_table()
 
 def test_the_methodology_shows_the_rule_and_the_claims_that_it_refused_with_their_numbers() -> None:
     text = Document(pages(sample())[at.METHODOLOGY]).text
-    assert "at least 5 trials on each side, interleaved: at most 2 of one side after each other;" in text
+    assert "at least 5 trials on each side in turns: at most 2 of one side after each other." in text
     assert re.search(r"Comparisons of two frameworks that our measurements allow: \d+; with a claim: 0\.", text)
     assert "GPUs not recorded" in text
     assert re.search(r"Alpha, [0-9.,]+ images/s \(n=", text)

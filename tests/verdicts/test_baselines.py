@@ -1,4 +1,4 @@
-"""Tolerances of baselines and the verdicts that follow from them."""
+"""Baselines and the verdicts that follow from them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from claimable import CONDITIONS, claimable
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.errors import RequestError
 from dlperf.table.model import ConfigurationResult, Status
-from dlperf.verdicts.baselines import Baseline, baseline_of, judge
-from dlperf.verdicts.claims import claim
+from dlperf.verdicts.baselines import Baseline, baseline_of, judge_reference
+from dlperf.verdicts.judging import Options
 
 STEADY = (99.9, 100.0, 100.0, 100.0, 100.1)
 POINT = Configuration("box", "numpy", "lenet5", "fp32", 32, 1, 1)
@@ -24,38 +24,60 @@ def row(*values: float, campaign: str = "a", gpu: str = "GPU-1", **fields: objec
     return replace(found, trials=tuple(replace(trial, conditions=conditions) for trial in found.trials))
 
 
-def verdict(baseline: Baseline, now: ConfigurationResult) -> tuple[str, bool]:
+def verdict(baseline: Baseline, now: ConfigurationResult) -> tuple[str, str]:
     (reference,) = baseline.references
-    found = judge(claim(reference.result, now), reference.tolerance_for(now))
-    return str(found.verdict), found.failed
+    found = judge_reference(reference, now)
+    return found.outcome, str(found.verdict)
 
 
-def test_the_tolerance_is_what_trials_of_this_variation_can_show():
+def moved(by: float) -> tuple[float, ...]:
+    return tuple(value * (1 + by) for value in STEADY)
+
+
+def test_a_campaign_may_differ_as_much_as_trials_do_until_three_were_measured():
     before = row(*STEADY)
     baseline = baseline_of("main", [before], [before])
-    assert baseline.references[0].tolerance == pytest.approx(0.002, abs=1e-4)
-    assert verdict(baseline, row(99.81, 99.82, 99.82, 99.82, 99.83)) == (
-        "-0.18 % (p = 0.008), within the tolerance of 0.20 %",
-        False,
-    )
-    assert verdict(baseline, row(*(value - 0.5 for value in STEADY))) == ("slower: -0.50 % (p = 0.008)", True)
-    assert verdict(baseline, row(*(value + 5 for value in STEADY))) == ("faster: +5.00 % (p = 0.008)", False)
+    assert baseline.references[0].loss == pytest.approx(0.0075, abs=1e-3)
+    assert verdict(baseline, row(*moved(-0.001), campaign="b"))[0] == "same"
+    outcome, said = verdict(baseline, row(*moved(-0.02), campaign="b"))
+    assert (outcome, said) == ("worse", "worse: -2.00 % (-2.37 % … -1.62 %)")
+    assert verdict(baseline, row(*moved(0.02), campaign="b"))[0] == "better"
+
+
+def test_campaigns_that_were_measured_say_how_much_they_differ():
+    shifts = (0.0, 0.01, -0.01, 0.012, -0.008, 0.004, 0.013, -0.006) * 3
+    known = [row(*moved(by), campaign=str(number)) for number, by in enumerate(shifts)]
+    baseline = baseline_of("main", known[:1], known)
+    assert verdict(baseline, row(*moved(-0.02), campaign="b"))[0] == "cannot_tell"
+    assert verdict(baseline, row(*moved(-0.15), campaign="b"))[0] == "worse"
 
 
 def test_another_machine_may_differ_by_what_machines_of_its_kind_differ_by():
     before = row(*STEADY)
-    others = [row(*(value * share for value in STEADY), campaign=gpu, gpu=gpu) for gpu, share in (("x", 1.02),)]
-    baseline = baseline_of("main", [before], [before, *others])
-    assert baseline.references[0].machine_tolerance == pytest.approx(0.051, abs=2e-3)
-    slower = tuple(value * 0.97 for value in STEADY)
-    assert verdict(baseline, row(*slower, gpu="y")) == ("-3.00 % (p = 0.008), within the tolerance of 5.10 %", False)
-    assert verdict(baseline, row(*slower)) == ("slower: -3.00 % (p = 0.008)", True)
+    baseline = baseline_of("main", [before], [before])
+    outcome, said = verdict(baseline, row(*moved(-0.03), campaign="b", gpu="y"))
+    assert outcome == "cannot_tell"
+    assert said.endswith("no number of trials would decide: campaigns or machines differ by more")
+    assert verdict(baseline, row(*moved(-0.03), campaign="b"))[0] == "worse"
+    kind = [
+        row(*moved(by), campaign=gpu, gpu=gpu)
+        for gpu, by in zip("vwxyz", (0.0, 0.001, -0.001, 0.0005, 0.0), strict=True)
+    ]
+    assert verdict(baseline_of("main", kind[:1], kind), row(*moved(-0.03), campaign="b", gpu="u"))[0] == "worse"
 
 
 def test_more_of_what_should_be_low_is_worse():
-    before = row(*STEADY, unit="GB", direction="lower", metric="peak_memory_per_gpu")
-    now = row(*(value + 5 for value in STEADY), unit="GB", direction="lower", metric="peak_memory_per_gpu")
-    assert verdict(baseline_of("main", [before], [before]), now) == ("worse: +5.00 % (p = 0.008)", True)
+    fields = {"unit": "GB", "direction": "lower", "metric": "allocated_memory_per_gpu"}
+    now = row(*moved(0.05), campaign="b", **fields)
+    assert verdict(baseline_of("main", [row(*STEADY, **fields)], []), now)[1].startswith("worse: +5.00 % (+")
+
+
+def test_a_loss_that_is_named_is_sought():
+    before = row(*STEADY)
+    (reference,) = baseline_of("main", [before], [before]).references
+    now = row(*moved(-0.02), campaign="b")
+    assert judge_reference(reference, now, Options(loss=0.03)).outcome == "same"
+    assert judge_reference(reference, now, Options(loss=0.01)).outcome == "worse"
 
 
 def test_the_latest_of_several_campaigns_is_kept():

@@ -10,7 +10,9 @@ from claimable import CONDITIONS, NUMERICS, claimable
 from dlperf.messages import CHINESE
 from dlperf.messages.finding import note, warning
 from dlperf.table.model import ConfigurationResult, Status
-from dlperf.verdicts.claims import claim, family_of, machine_variation
+from dlperf.verdicts.claims import Known, claim, known_variation
+from dlperf.verdicts.families import family_of
+from dlperf.verdicts.inference.verdict import Variation
 
 ROW = ConfigurationResult(
     *("box", "jax", "resnet50", "bf16", 256, 1, 1), campaign="c", unit="images/s", status=Status("measured")
@@ -30,7 +32,7 @@ def of_trials(row: ConfigurationResult, **changes: object) -> ConfigurationResul
 
 def test_five_interleaved_trials_each_under_equal_conditions_give_a_claim() -> None:
     found = claim(LOW, HIGH)
-    assert (found.verdict.code, claim(HIGH, LOW).verdict.code) == ("faster", "slower")
+    assert (found.verdict.code, claim(HIGH, LOW).verdict.code) == ("better", "worse")
     assert (found.p, found.reasons) == (pytest.approx(2 / 252), ())
     assert found.interval is not None
     assert found.interval[0] < found.ratio < found.interval[1]  # type: ignore[operator]
@@ -41,20 +43,65 @@ def test_less_of_what_should_be_low_is_better() -> None:
     assert (claim(high, low).verdict.code, claim(low, high).verdict.code) == ("better", "worse")
 
 
-def test_trials_that_overlap_show_no_difference_and_what_they_could_have_shown() -> None:
+def test_trials_that_overlap_are_the_same_within_the_loss_that_was_sought() -> None:
     found = claim(LOW, claimable(PYTORCH, 7000.5, 7002.0, 7003.5, 7004.5, 7007.0, turn=1))
-    assert str(found.verdict) == "no significant difference"
-    assert found.detectable == pytest.approx(0.0011, abs=0.0003)
+    assert str(found.verdict) == "same"
+    assert found.detectable == pytest.approx(0.0017, abs=0.0003)
+
+
+def test_trials_that_leave_it_open_name_how_many_more_would_decide() -> None:
+    low, high = (
+        claimable(ROW, 7000.0, 7100.0, 7200.0, 7300.0, 7050.0),
+        claimable(PYTORCH, 7200.0, 7300.0, 7400.0, 7500.0, 7250.0, turn=1),
+    )
+    found = claim(low, high)
+    assert [reason.code for reason in found.reasons] == ["more_trials"]
+    assert str(found.verdict).startswith("cannot tell: about ")
+    assert found.found is not None
+    assert 0 < (found.found.more or 0) < 20
+
+
+def test_a_level_for_several_claims_asks_for_more_trials() -> None:
+    found = claim(LOW, HIGH, level=0.01 / 6)
+    assert [reason.code for reason in found.reasons] == ["more_trials"]
+    assert found.is_testable
+
+
+def test_three_gpus_of_a_kind_count_once_each() -> None:
+    def on(gpu: int, lead: float) -> list[ConfigurationResult]:
+        sides = (
+            claimable(ROW, *(7000.0 + turn for turn in range(5))),
+            claimable(PYTORCH, *(7000 * lead + turn for turn in range(5)), turn=1),
+        )
+        return [
+            replace(
+                of_trials(side, conditions=CONDITIONS | {"gpu.uuid": f"GPU-{gpu}"}),
+                campaign=f"c{gpu}",
+                configuration=side.framework,
+            )
+            for side in sides
+        ]
+
+    steady = [on(gpu, 1.05 + gpu / 1000) for gpu in range(3)]
+    chance = [on(gpu, lead) for gpu, lead in enumerate((1.05, 0.99, 1.02))]
+    rows = [row for pair in steady for row in pair]
+    assert (claim(*steady[0]).gpus, claim(*steady[0]).verdict.code) == (1, "better")
+    assert (claim(*steady[0], rows=rows).gpus, claim(*steady[0], rows=rows).verdict.code) == (3, "better")
+    found = claim(*chance[0], rows=[row for pair in chance for row in pair])
+    assert (found.gpus, found.verdict.code) == (3, "cannot_tell"), "one GPU alone would claim it"
+    assert (
+        claim(*steady[0], rows=[of_trials(row, conditions=CONDITIONS | {"programs.a.py": "2"}) for row in rows]).gpus
+        == 1
+    )
 
 
 MISSING = {
-    "few_trials": (LOW, replace(HIGH, trials=HIGH.trials[:4])),
-    "few_trials_each": tuple(replace(row, trials=row.trials[:3]) for row in (LOW, HIGH)),
+    "more_trials": (LOW, replace(HIGH, trials=HIGH.trials[:4])),
     "numerics_differ": (LOW, replace(HIGH, numerics=NUMERICS | {"weights": "bf16"})),
     "numerics_unknown": (LOW, replace(HIGH, numerics={})),
     "other_gpus": (LOW, of_trials(HIGH, conditions=CONDITIONS | {"gpu.uuid": "GPU-2"})),
     "gpus_unrecorded": (LOW, of_trials(HIGH, conditions={})),
-    "losses_differ": (of_trials(LOW, losses=((100, 3.7),)), of_trials(HIGH, losses=((100, 3.2), (200, 2.0)))),
+    "losses_differ": (of_trials(LOW, losses=((100, 3.7),)), of_trials(HIGH, losses=((100, 3.6), (200, 2.0)))),
     "not_interleaved": (LOW, of_trials(HIGH, started="2026-01-02T00:00:00Z")),
     "short_window": (LOW, of_trials(HIGH, window_seconds=3.5)),
     "window_unrecorded": (LOW, of_trials(HIGH, window_seconds=None)),
@@ -68,13 +115,13 @@ MISSING = {
 def test_whatever_is_missing_there_is_no_claim_and_it_is_named(code: str, pair: tuple) -> None:
     assert codes(*pair) == codes(*reversed(pair)) == [code]
     found = claim(*pair)
-    assert found.verdict.code == "similar_conditions"
+    assert found.verdict.code == "cannot_tell"
     assert found.ratio == pytest.approx(1.04, abs=0.01), "the numbers are still shown"
 
 
 def test_another_precision_has_other_numerics_even_where_these_were_not_recorded() -> None:
     old = [replace(LOW, numerics={}), replace(HIGH, numerics={}, precision="bf16-pure")]
-    assert str(claim(*old).verdict) == "no claim: different numerics: BF16 / BF16-PURE"
+    assert str(claim(*old).verdict) == "cannot tell: different numerics: BF16 / BF16-PURE"
 
 
 def test_how_gradients_are_exchanged_matters_on_several_gpus_only() -> None:
@@ -88,15 +135,15 @@ def test_how_gradients_are_exchanged_matters_on_several_gpus_only() -> None:
 
 def test_the_brief_verdict_has_the_first_reason_and_the_number_of_others() -> None:
     few = claim(replace(LOW, trials=LOW.trials[:3]), replace(HIGH, trials=HIGH.trials[:3], precision="bf16-pure"))
-    assert [reason.code for reason in few.reasons] == ["few_trials_each", "numerics_differ"]
-    assert str(few.brief) == "no claim: 3 trials each are too few to tell (and 1 more)"
+    assert [reason.code for reason in few.reasons] == ["more_trials", "numerics_differ"]
+    assert str(few.brief) == "cannot tell: about 2 more trials each would decide (and 1 more)"
     assert claim(LOW, HIGH).brief == claim(LOW, HIGH).verdict
 
 
 def test_what_is_missing_is_said_in_both_languages() -> None:
-    found = claim(*MISSING["few_trials_each"])
-    assert str(found.verdict) == "no claim: 3 trials each are too few to tell"
-    assert CHINESE.render(found.verdict) == "不作结论：各 3 次测试太少，无法判断"
+    found = claim(*MISSING["more_trials"])
+    assert str(found.verdict) == "cannot tell: about 1 more trials each would decide"
+    assert CHINESE.render(found.verdict) == "无法判断：各再测约 1 次可以判断"
 
 
 @pytest.mark.parametrize(("axis", "value"), [("batch_size", 8), ("gpus", 4), ("protocol", "x"), ("tuning", "stock")])
@@ -114,8 +161,10 @@ def test_what_is_another_quantity_or_less_work_is_not_comparable(other: dict[str
 
 def test_machines_are_compared_with_equal_programs_and_versions_and_without_interleaving() -> None:
     other = replace(HIGH, framework="jax", hardware="a100")
-    assert claim(LOW, of_trials(other, conditions=CONDITIONS | {"gpu.uuid": "GPU-2"})).verdict.code == "faster"
+    steady = Known(machines=Variation(0.001, 10))
+    assert claim(LOW, of_trials(other, conditions=CONDITIONS | {"gpu.uuid": "GPU-2"}), steady).verdict.code == "better"
     assert codes(LOW, of_trials(other, conditions={"programs.a.py": "2"})) == [
+        "no_trials_decide",
         "other_programs",
         "versions_unrecorded",
     ]
@@ -123,14 +172,19 @@ def test_machines_are_compared_with_equal_programs_and_versions_and_without_inte
 
 def test_a_difference_of_machines_must_exceed_what_machines_of_one_kind_differ_by() -> None:
     other = replace(HIGH, framework="jax", hardware="a100")
-    assert claim(LOW, other, machine_variation=0.02).verdict.code == "no_difference"
-    assert claim(LOW, other, machine_variation=0.01).verdict.code == "faster"
+    assert claim(LOW, other, Known(machines=Variation(0.02, 10))).verdict.code == "cannot_tell"
+    assert claim(LOW, other, Known(machines=Variation(0.005, 10))).verdict.code == "better"
 
 
 def test_the_variation_between_machines_is_that_of_configurations_which_ran_on_several() -> None:
-    rows = [LOW, of_trials(replace(LOW, value=7100.0), conditions=CONDITIONS | {"gpu.uuid": "GPU-2"})]
-    assert machine_variation(rows) == pytest.approx(0.0097, abs=1e-4)
-    assert machine_variation([LOW, LOW]) is None
+    values = {"GPU-1": 7003.0, "GPU-2": 7100.0, "GPU-3": 7050.0}
+    rows = [
+        of_trials(replace(LOW, value=value), conditions=CONDITIONS | {"gpu.uuid": gpu}) for gpu, value in values.items()
+    ]
+    known = known_variation(rows).machines
+    assert known is not None
+    assert (known.share, known.freedom) == (pytest.approx(0.0069, abs=1e-4), 2)
+    assert known_variation(rows[:2]) == known_variation([LOW]) == Known(), "two are too few"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def _campaigns(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rates = {"first": STEADY, "equal": STEADY[::-1], "slower": [value / 2 for value in STEADY], "few": [100.0, 100.0]}
     for name, values in rates.items():
         plan = replace(planned(1, repeats=len(values)), metrics=METRICS)
-        measured_campaign(workspace, name, [(plan, values)])
+        measured_campaign(workspace, name, [(plan, values)], {"n0/environment.json": '{"boot_id": "b"}'})
     return workspace.root
 
 
@@ -63,11 +63,11 @@ def main_baseline(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("main_baseline")
-def test_a_baseline_holds_values_with_the_tolerance_that_their_variation_gives(run: Run, workspace: Workspace):
+def test_a_baseline_holds_values_with_the_loss_that_a_gate_finds(run: Run, workspace: Workspace):
     out, _ = run("baseline", "show", "main", "--json")
     (item,) = json.loads(out)["references"]
-    assert (item["result"]["value"], item["machine_tolerance"]) == (100.0, None)
-    assert item["tolerance"] == pytest.approx(0.002, abs=1e-4)
+    assert (item["result"]["value"], item["known"]) == (100.0, {"campaigns": None, "machines": None})
+    assert item["loss"] == pytest.approx(0.0075, abs=1e-3)
     assert run("baseline", "show")[0] == "main\n"
     assert NAME in run("baseline", "show", "main")[0]
     run("baseline", "save", "main", "--campaign", "slower", "--replace")
@@ -78,20 +78,33 @@ def test_a_baseline_holds_values_with_the_tolerance_that_their_variation_gives(r
 def test_a_worse_campaign_fails_with_the_statistics_also_in_the_files_for_ci(run: Run, tmp_path: Path):
     folder = tmp_path / "ci"
     out, err = run("baseline", "compare", "main", "slower", "--ci", str(folder), code=1)
-    assert "slower: -50.00 % (p = 0.008)" in out
+    assert "worse: -50.00 % (-" in out
     assert "gate failed: 1 of 1 worse than baseline main or missing" in err
     suite = ElementTree.parse(folder / "junit.xml").getroot()
     assert suite.get("failures") == "1"
-    assert [item.get("message") for item in suite.iter("failure")] == ["slower: -50.00 % (p = 0.008)"]
+    assert [item.get("type") for item in suite.iter("failure")] == ["worse"]
     assert (folder / "summary.md").read_text().startswith("<!-- dlperf -->\n### ❌ dlperf: 1 of 1 worse")
     assert "1 of 1 worse" in "".join(ElementTree.parse(folder / "badge.svg").getroot().itertext())
-    assert [item["failed"] for item in json.loads(run("baseline", "compare", "main", "slower", "--json", code=1)[0])]
+    (item,) = json.loads(run("baseline", "compare", "main", "slower", "--json", code=1)[0])
+    assert (item["outcome"], item["failed"], round(item["difference"], 2)) == ("worse", True, -0.5)
+
+
+@pytest.mark.usefixtures("main_baseline")
+def test_what_cannot_be_told_has_a_code_and_a_kind_of_its_own(run: Run, tmp_path: Path):
+    out, err = run("baseline", "compare", "main", "few", "--ci", str(tmp_path), code=4)
+    assert "cannot tell: " in out
+    assert "gate open: 0 of 1 worse than baseline main or missing, 1 cannot be told" in err
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (suite.get("failures"), suite.get("errors")) == ("0", "1")
+    assert [item.get("type") for item in suite.iter("error")] == ["cannot_tell"]
+    assert "1 of 1 open" in "".join(ElementTree.parse(tmp_path / "badge.svg").getroot().itertext())
+    assert (tmp_path / "summary.md").read_text().startswith("<!-- dlperf -->\n### ❔ dlperf: 0 of 1 worse")
 
 
 @pytest.mark.usefixtures("main_baseline")
 def test_an_equal_campaign_passes(run: Run, tmp_path: Path):
     out, _ = run("baseline", "compare", "main", "equal", "--ci", str(tmp_path))
-    assert "same: +0.00 %, no significant difference (p = 1.000)" in out
+    assert "same: +0.00 % (-" in out
     assert "1 passed" in (tmp_path / "badge.svg").read_text()
 
 
@@ -155,12 +168,12 @@ def test_a_damaged_baseline_is_named(run: Run, workspace: Workspace):
 def test_another_metric_is_judged_by_its_direction(run: Run):
     run("baseline", "save", "steps", "--campaign", "first", "--metric", "step_time")
     out, _ = run("baseline", "compare", "steps", "slower", code=1)
-    assert "slower: +100" in out
+    assert "worse: +100" in out
 
 
 def test_a_campaign_is_judged_by_its_history(run: Run, tmp_path: Path):
-    out, err = run("baseline", "trend", "slower", "--ci", str(tmp_path / "ci"), code=1)
-    assert "10 campaigns are needed to see a trend, not 4" in out
-    assert "gate failed: 1 of 1 worse than the last 30 campaigns or missing" in err
-    assert "10 campaigns are needed" in (tmp_path / "ci" / "junit.xml").read_text()
-    run("baseline", "trend", "slower", "--last", "9", code=2)
+    out, err = run("baseline", "trend", "slower", "--ci", str(tmp_path / "ci"), code=4)
+    assert "14 campaigns are needed to see a trend, not 4" in out
+    assert "gate open: 0 of 1 worse than the last 30 campaigns or missing, 1 cannot be told" in err
+    assert "14 campaigns are needed" in (tmp_path / "ci" / "junit.xml").read_text()
+    run("baseline", "trend", "slower", "--last", "13", code=2)

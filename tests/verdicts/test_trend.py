@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from claimable import claimable
+from claimable import CONDITIONS, claimable
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.trend import history_of, judge_history
@@ -28,26 +28,41 @@ def history(*values: float, **fields: object) -> list[ConfigurationResult]:
 
 
 @pytest.mark.parametrize(
-    ("values", "fields", "verdict", "failed"),
+    ("values", "fields", "outcome", "verdict"),
     [
-        ([100.0, 101.0] * 5 + [90.0] * 5, {}, "-10.00 % since c10 (10 campaigns before, 5 since, p = 0.001)", True),
-        ([100.0, 101.0] * 5 + [110.0] * 5, {}, "+10.00 % since c10 (10 campaigns before, 5 since, p = 0.001)", False),
-        ([100.0] * 10 + [110.0] * 5, {"unit": "ms", "direction": "lower"}, "+10.00 % since c10", True),
-        ([100.0, 101.0] * 6, {}, "no change of level in 12 campaigns", False),
-        ([100.0] * 9, {}, "10 campaigns are needed to see a trend, not 9", True),
+        ([100.0, 101.0] * 7 + [90.0] * 5, {}, "worse", "-10.00 % since c14 (14 campaigns before, 5 since, p = 0.000"),
+        ([100.0, 101.0] * 7 + [110.0] * 5, {}, "better", "+10.00 % since c14 (14 campaigns before, 5 since, p = 0.000"),
+        ([100.0, 101.0] * 7 + [110.0] * 5, {"unit": "ms", "direction": "lower"}, "worse", "+10.00 % since c14"),
+        ([100.0, 100.1] * 8, {}, "same", "same: "),
+        ([100.0, 112.0] * 8, {}, "cannot_tell", "cannot tell: "),
+        ([100.0] * 13, {}, "cannot_tell", "14 campaigns are needed to see a trend, not 13"),
     ],
-    ids=["slower", "faster", "more of what should be low", "steady", "too few"],
+    ids=["slower", "faster", "more of what should be low", "steady", "too noisy", "too few"],
 )
-def test_a_level_that_fell_fails_and_so_does_a_history_that_shows_nothing(values, fields, verdict, failed):
+def test_a_level_that_fell_is_worse_and_a_history_that_shows_nothing_cannot_be_told(values, fields, outcome, verdict):
     rows = history(*values, **fields)
     found = judge_history(rows[-1], rows)
-    assert str(found.verdict).startswith(verdict)
-    assert found.failed is failed
+    assert (found.outcome, str(found.verdict)[: len(verdict)]) == (outcome, verdict)
+
+
+def on(rows: list[ConfigurationResult], gpus: str) -> list[ConfigurationResult]:
+    return [
+        replace(each, trials=tuple(replace(trial, conditions=CONDITIONS | {"gpu.uuid": gpu}) for trial in each.trials))
+        for each, gpu in zip(rows, gpus, strict=True)
+    ]
+
+
+def test_a_level_that_fell_when_the_machine_changed_cannot_be_told():
+    rows = on(history(*[100.0, 101.0] * 7, *[90.0] * 5), "a" * 14 + "b" * 5)
+    found = judge_history(rows[-1], rows)
+    assert (found.outcome, found.verdict.code) == ("cannot_tell", "trend_other_machine")
+    rows = on(history(*[100.0, 101.0] * 7, *[90.0, 91.0] * 4), "ab" * 11)
+    assert judge_history(rows[-1], rows).outcome == "worse", "both machines ran before and after"
 
 
 def test_a_result_without_a_value_fails():
     missing = replace(row(12, 1.0), value=None, status=Status("failed"))
-    assert judge_history(missing, history(*[100.0] * 12)).failed
+    assert judge_history(missing, history(*[100.0] * 12)).outcome == "missing"
 
 
 def test_a_history_is_of_one_configuration_and_protocol_in_order_and_ends_with_the_result():

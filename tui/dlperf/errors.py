@@ -14,6 +14,7 @@ class ExitCode(IntEnum):
     MEASURED_FAILED = 1
     BAD_REQUEST = 2
     UNREACHABLE = 3
+    CANNOT_TELL = 4
     INTERRUPTED = 130
 
 

@@ -12,6 +12,7 @@ from dlperf.catalog.files.settings import read_settings
 from dlperf.errors import RequestError, StorageError
 from dlperf.plan import Plan, TrialKey
 from dlperf.plan.hiding import Hidden
+from dlperf.plan.model import interleaved
 from dlperf.runs.lookup import refuse_unfinished
 from dlperf.runs.paths import CampaignPaths, Workspace
 from dlperf.runs.records import CampaignRecord, TrialRecord, utc_now
@@ -58,14 +59,16 @@ def refuse_examples(plan: Plan) -> None:
 
 
 def _record(name: str, plan: Plan) -> CampaignRecord:
+    token = secrets.token_hex(4)
     return CampaignRecord(
         name=name,
-        token=secrets.token_hex(4),
+        token=token,
         created=utc_now(),
         dlperf_version=version(),
         selection=plan.selection,
         configurations=plan.configurations,
-        trials=plan.trials,
+        trials=interleaved(plan.configurations, token),
+        seed=token,
         impossible=plan.impossible,
     )
 

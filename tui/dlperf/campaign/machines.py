@@ -98,8 +98,8 @@ def array_numbers(
 
     The array holds what is still planned when its first trial is submitted. A retry is a job of its own.
     """
-    if not (planned.launch.queue or {}).get("array") or key.number > planned.repeats:
+    if not (planned.launch.queue or {}).get("array") or key.number > planned.rounds:
         return ()
     like = (State.PLANNED,) if trials[key].state is State.PLANNED else (State.SUBMITTED, State.RUNNING)
-    keys = [TrialKey(key.configuration, number) for number in range(1, planned.repeats + 1)]
+    keys = [TrialKey(key.configuration, number) for number in range(1, planned.rounds + 1)]
     return tuple(item.number for item in keys if trials[item].state in like)

@@ -146,6 +146,8 @@ def events_of_request(request: Request, trials: Trials, time: str) -> list[Event
             return [cancel_event(item.key, time, message("cancelled_before"), "viewer") for item in planned]
         case "retry":
             return _retries(request, trials, time)
+        case "add":
+            return _added(request, trials, time)
     raise RequestError(f"unknown action {request.action!r}")
 
 
@@ -172,6 +174,18 @@ def _retries(request: Request, trials: Trials, time: str) -> list[Event]:
         known.add(trial_key(event.trial or ""))
         events.append(event)
     return events
+
+
+def _added(request: Request, trials: Trials, time: str) -> list[Event]:
+    """Return the event that plans one more trial of a configuration, whose number follows its last."""
+    try:
+        key = trial_key(request.trial or "")
+    except ValueError:
+        raise RequestError(f"no trial {request.trial!r} can be added") from None
+    last = max((other.number for other in trials if other.configuration == key.configuration), default=0)
+    if not last or key.number != last + 1:
+        raise RequestError(f"trial {key}: the next one of its configuration is {last + 1}")
+    return [Event(time, "planned", str(key), source="viewer")]
 
 
 def _refuse(status: TrialStatus, retried: Iterable[TrialKey]) -> None:

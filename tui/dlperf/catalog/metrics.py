@@ -36,6 +36,10 @@ Computed = Literal[
 """
 
 
+Need = Literal["one_framework", "equal_steps", "readings"]
+"""What a fair comparison needs: versions of one framework, runs of equal length, enough readings of telemetry."""
+
+
 class Metric(Entry):
     """A measured quantity."""
 
@@ -50,6 +54,8 @@ class Metric(Entry):
     estimator: Annotated[Computed | Printed, or_installed(METRICS)] = "last"
     """Where the value comes from, also a function of an installed package; from ``last`` on, a statistic of what the
     log prints."""
+    needs: tuple[Need, ...] = ()
+    """Without which a comparison of it gives no verdict."""
 
 
 class Protocol(Entry):

@@ -173,6 +173,25 @@ CiOption = Annotated[
     ),
 ]
 CsvOption = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.", callback=writable_file)]
+LossOption = Annotated[
+    float | None,
+    typer.Option(
+        "--loss",
+        metavar="PERCENT",
+        min=0.01,
+        max=99,
+        help="Loss that is sought; default: the smallest that the variation lets the trials decide, at most 5.",
+    ),
+]
+MaxRepeatsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-repeats", metavar="N", min=2, help="Trials of each side up to which are added while nothing is decided."
+    ),
+]
+BudgetOption = Annotated[
+    str | None, typer.Option("--budget", metavar="TIME", help="Add no trials after this time, such as 45m or 3h.")
+]
 NameOption = Annotated[
     str | None, typer.Option("--name", metavar="NAME", help="Campaign name; default: time and contents.")
 ]

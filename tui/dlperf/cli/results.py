@@ -133,8 +133,8 @@ def compare(
         float | None,
         typer.Option(
             metavar="RATIO",
-            help="Exit with 1 if B does less than RATIO of A and, with five trials each, p ≤ 0.01 in the permutation "
-            "test. With fewer trials, or a RATIO above 1, the ratio alone decides.",
+            help="Exit with 1 if B does less than RATIO of A, with 4 if its trials cannot tell. Above 1, the ratio of "
+            "the values alone decides.",
             min=0,
         ),
     ] = None,
@@ -153,7 +153,7 @@ def compare(
 ) -> None:
     """Compare B with A on equal axes. Prints ratios, their intervals, and what may be claimed.
 
-    "Faster" needs five interleaved trials each on the same GPUs, equal numerics, and p ≤ 0.01.
+    "Better" needs trials in turns on the same GPUs, equal numerics, and p ≤ 0.01 for all rows together.
 
     With --fail-below, results of A for which B has no row or several rows fail, too.
     """
@@ -166,28 +166,31 @@ def compare(
     else:
         _print_comparisons(outcome)
     options.report_unreadable(unreadable)
-    if fail_below is not None and _falls_short(outcome, fail_below, allow_missing):
-        raise typer.Exit(ExitCode.MEASURED_FAILED)
+    if fail_below is not None:
+        raise typer.Exit(_gate(outcome, fail_below, allow_missing))
 
 
-def _falls_short(outcome: Comparisons, ratio: float, allow_missing: bool) -> bool:
-    """Print what is below a ratio or missing in B, and return whether anything is."""
-    from dlperf.verdicts.compare import falls_below
-    from dlperf.verdicts.reproduction import agreement
+def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
+    """Print what is below a ratio or missing in B, or cannot be told; return the exit code."""
+    from dlperf.verdicts.judging import below, judge_rows
 
-    below = [pair for pair in outcome.pairs if falls_below(pair, ratio)]
+    found = [(below(pair, ratio), pair) for pair in outcome.pairs]
+    short = [(kind, pair) for kind, pair in found if kind != "same"]
     missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
-    for pair in below:
-        print_note(f"below {ratio}: {pair.b.configuration} of {pair.b.campaign}: {agreement(pair)}")
+    for kind, pair in short:
+        what = f"perhaps below {ratio}" if kind == "cannot_tell" else f"below {ratio}"
+        print_note(f"{what}: {pair.b.configuration} of {pair.b.campaign}: {judge_rows(pair.a, pair.b).verdict}")
     if missing:
         first = f"{missing[0].row.configuration} of {missing[0].row.campaign}"
         which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
         print_note(f"missing in B: {which}: measure it, or pass --allow-missing")
-    return bool(below or missing or outcome.ambiguous)
+    if missing or outcome.ambiguous or any(kind != "cannot_tell" for kind, _ in short):
+        return ExitCode.MEASURED_FAILED
+    return ExitCode.CANNOT_TELL if short else ExitCode.DONE
 
 
 def _print_comparisons(outcome: Comparisons) -> None:
-    headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "95 % interval", "p", "verdict")
+    headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "99 % interval", "p", "verdict")
     only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
     only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
     print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional=("axes",))

@@ -11,7 +11,7 @@ import typer
 
 from dlperf.cli import catalog, database, fetching, importing, machines, parse, plan, results, site, workspaces
 from dlperf.cli.running import campaigns, status
-from dlperf.cli.verdicts import gates, reproduce, versions
+from dlperf.cli.verdicts import bisect, gates, reproduce, versions
 from dlperf.version import version
 
 GROUPS = (
@@ -28,6 +28,7 @@ GROUPS = (
     reproduce.commands,
     gates.commands,
     versions.commands,
+    bisect.commands,
     importing.commands,
     site.commands,
 )

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
 
 from dlperf.evidence.columns import MOST
 
 STEPS = frozenset(lead * 10**power for power in range(1, 7) for lead in (1, 2, 5))
-UNLIKE = 0.05
-"""Relative difference of the medians that counts: repeated trials of GPT-2 124M with one seed differ by up to 3 % at
-step 200 (H200, 2026-11-23), because sums have no fixed order."""
 APART = 0.2
 """Of the first loss: five seeds of GPT-2 124M lie up to 3 % apart at step 200 (H100, 2026-11-25), three of Llama-3 8B
 12 % at step 20 (H200); of BERT-base, one of three learned within 2000 steps and the others did not (75 %)."""
@@ -30,18 +26,6 @@ def losses_at_steps(steps: Iterable[float], losses: Iterable[float]) -> Losses:
 def common_steps(trials: Sequence[Losses]) -> list[int]:
     """Return the steps at which all trials have a loss."""
     return sorted(set.intersection(*(set(dict(losses)) for losses in trials))) if trials else []
-
-
-def unlike_losses(a: Sequence[Losses], b: Sequence[Losses]) -> Mapping[str, float]:
-    """Return step and medians at the last common step if all of one side's losses lie beyond the other's and the
-    medians differ by more than ``UNLIKE``; empty otherwise, or where losses are not known."""
-    steps = common_steps((*a, *b)) if a and b else []
-    if not steps:
-        return {}
-    left, right = ([dict(losses)[steps[-1]] for losses in side] for side in (a, b))
-    apart = max(left) < min(right) or max(right) < min(left)
-    low, high = sorted((median(left), median(right)))
-    return {"step": steps[-1], "a": median(left), "b": median(right)} if apart and high - low > UNLIKE * high else {}
 
 
 def losses_apart(trials: Sequence[Losses]) -> Mapping[str, float]:

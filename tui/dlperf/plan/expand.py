@@ -199,7 +199,8 @@ def planned_metrics(
 def _planned_metric(name: str, item: Metric, unit: str, price: Price | None) -> PlannedMetric:
     if price and item.estimator == "cost":
         return _planned_cost(name, item, unit, price)
-    return PlannedMetric(name, unit if item.unit is None else item.unit, item.direction, item.scope, item.estimator)
+    unit = unit if item.unit is None else item.unit
+    return PlannedMetric(name, unit, item.direction, item.scope, item.estimator, needs=item.needs)
 
 
 def _planned_cost(name: str, item: Metric, unit: str, price: Price) -> PlannedMetric:

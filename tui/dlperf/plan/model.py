@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dlperf.catalog.axes import Configuration
+from dlperf.catalog.axes import REVISION, Configuration
 from dlperf.catalog.machines import Container, Node, Positive, Preparation, Price
 from dlperf.catalog.units import Aggregation, Direction, Scope
 from dlperf.messages import Message
@@ -146,6 +147,8 @@ class PlannedMetric:
     estimator: str = "last"
     basis: str = ""
     """What the value rests on besides the trial, such as a price with source and date; shown with it everywhere."""
+    needs: tuple[str, ...] = ()
+    """What a fair comparison needs, as ``catalog.metrics.Metric``."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,7 @@ class PlannedConfiguration:
     """Of the primary metric."""
     protocol: PlannedProtocol
     repeats: int
+    """Trials that count."""
     options: dict[str, str | int | float | bool] = field(default_factory=dict)
     numerics: dict[str, str] = field(default_factory=dict)
     """Data types of weights, compute, gradients, reduction and optimizer, and loss scaling; empty in plans of 0.1."""
@@ -196,6 +200,13 @@ class PlannedConfiguration:
     """That of the program, where versions are compared."""
     profiled: bool = False
     """Its one trial runs under a profiler and never enters results."""
+    uncounted: int = 0
+    """Trials at the start that run before those that count."""
+
+    @property
+    def rounds(self) -> int:
+        """Trials, with those that do not count."""
+        return self.repeats + self.uncounted
 
     @property
     def primary(self) -> PlannedMetric:
@@ -232,7 +243,7 @@ class TrialKey:
 
 @dataclass(frozen=True)
 class Plan:
-    """The configurations of a selection; ``trials`` is in the order of execution."""
+    """The configurations of a selection; ``trials`` is the order of execution before it is drawn."""
 
     selection: Selection
     configurations: tuple[PlannedConfiguration, ...]
@@ -243,12 +254,32 @@ class Plan:
         return interleaved(self.configurations)
 
 
-def interleaved(configurations: Sequence[PlannedConfiguration]) -> tuple[TrialKey, ...]:
+def interleaved(configurations: Sequence[PlannedConfiguration], seed: str = "") -> tuple[TrialKey, ...]:
     """Interleave repeats: all first ones before the second ones, so that drift affects all configurations alike.
 
     Trials under a profiler come last.
+
+    Args:
+        seed: draws the order of configurations that are compared, in each round anew; empty for that of the plan.
     """
-    ids = [(item.configuration.id, item.repeats) for item in configurations if not item.profiled]
-    rounds = max((repeats for _, repeats in ids), default=0)
-    measured = [TrialKey(name, number) for number in range(1, rounds + 1) for name, repeats in ids if number <= repeats]
-    return (*measured, *(TrialKey(item.configuration.id, 1) for item in configurations if item.profiled))
+    measured = [item for item in configurations if not item.profiled]
+    rounds = range(1, 1 + max((item.rounds for item in measured), default=0))
+    order = [TrialKey(name, number) for number in rounds for name in _round(measured, number, seed)]
+    return (*order, *(TrialKey(item.configuration.id, 1) for item in configurations if item.profiled))
+
+
+def _round(configurations: Sequence[PlannedConfiguration], number: int, seed: str) -> list[str]:
+    """Return the configurations of a round; those that differ in nothing but program and version change places."""
+    due = [item.configuration for item in configurations if number <= item.rounds]
+    names = [item.id for item in due]
+    if not seed:
+        return names
+    places: dict[Configuration, list[int]] = {}
+    for place, item in enumerate(due):
+        axes = tuple(axis for axis in item.axes if axis[0] != REVISION)
+        places.setdefault(replace(item, framework="", axes=axes), []).append(place)
+    draw = random.Random(f"{seed} {number}")
+    for group in places.values():
+        for place, name in zip(group, draw.sample([names[place] for place in group], len(group)), strict=True):
+            names[place] = name
+    return names

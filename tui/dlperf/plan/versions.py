@@ -15,21 +15,23 @@ ACTIVATE = "bin/activate"
 """What sources a Python environment, below its folder."""
 
 
-def plan_versions(plan: Plan, versions: Iterable[Version], repeats: int) -> Plan:
+def plan_versions(plan: Plan, versions: Iterable[Version], repeats: int, uncounted: int = 0) -> Plan:
     """Return a plan of each configuration in each version, which run in turns.
 
     Args:
-        repeats: the least number of trials of each.
+        repeats: trials of each that count.
+        uncounted: trials of each before those.
 
     Raises:
         RequestError: a configuration runs in a container or has the axis ``revision`` already.
     """
     chosen = tuple(versions)
-    found = (_of_version(item, version, repeats) for item in plan.configurations for version in chosen)
+    sides = (_of_version(item, version) for item in plan.configurations for version in chosen)
+    found = (replace(item, repeats=repeats, uncounted=uncounted) for item in sides)
     return replace(plan, configurations=tuple(found))
 
 
-def _of_version(item: PlannedConfiguration, version: Version, repeats: int) -> PlannedConfiguration:
+def _of_version(item: PlannedConfiguration, version: Version) -> PlannedConfiguration:
     point = item.configuration
     if item.launch.container or REVISION in dict(point.axes):
         why = "runs in a container" if item.launch.container else f"has an axis {REVISION}"
@@ -38,7 +40,6 @@ def _of_version(item: PlannedConfiguration, version: Version, repeats: int) -> P
         item,
         configuration=replace(point, axes=(*point.axes, (REVISION, version.label))),
         launch=_launch(item.launch, version),
-        repeats=max(item.repeats, repeats),
         version=version,
         facts=item.facts | ({"commit": version.commit} if version.commit else {}),
     )

@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from dlperf.messages import Message
 from dlperf.report.data import gpus_total, grouped
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim, claim, family_of, work_left_out
+from dlperf.verdicts.claims import Claim, claim
+from dlperf.verdicts.families import family_of, work_left_out
+from dlperf.verdicts.inference.verdict import LEVEL, holm_level
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the claims of a site have in common."""
+
+    level: float = LEVEL
+    """Of each, so that all of them hold together."""
+    rows: Mapping[str, Sequence[ConfigurationResult]] = field(default_factory=dict)
+    """Configuration id → all its results, also those that later ones supersede."""
+
+    def claim(self, a: ConfigurationResult, b: ConfigurationResult) -> Claim:
+        known = [row for name in {a.configuration, b.configuration} for row in self.rows.get(name, ())]
+        return claim(a, b, level=self.level, rows=known)
+
+
+ALONE = Context()
+"""Of one claim for itself."""
+
+
+def context_of(reports: Iterable[Iterable[ConfigurationResult]], rows: Iterable[ConfigurationResult]) -> Context:
+    """Return the context in which one claim for each answer of these reports is made."""
+    alone = Context(rows=grouped(rows, lambda row: row.configuration))
+    found = [answer.claim for results in reports for answer in answers(results, alone)]
+    return replace(alone, level=holm_level(one.p for one in found if one and one.is_testable and one.p is not None))
 
 
 @dataclass(frozen=True)
@@ -17,6 +44,7 @@ class Answer:
     """Results of one report on one hardware, precision, scale and batch size, the highest first."""
 
     ranked: tuple[ConfigurationResult, ...]
+    context: Context
 
     @property
     def best(self) -> ConfigurationResult:
@@ -40,36 +68,36 @@ class Answer:
     @cached_property
     def claim(self) -> Claim | None:
         """What may be said of the best relative to the second."""
-        return claim(self.second, self.best) if self.second else None
+        return self.context.claim(self.second, self.best) if self.second else None
 
     @property
     def reasons(self) -> tuple[Message, ...]:
         """Why nothing may be claimed, with the values of the best first, as pages name it first."""
-        return claim(self.best, self.second).reasons if self.second else ()
+        return self.context.claim(self.best, self.second).reasons if self.second else ()
 
 
 def is_rival(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     return family_of(a.framework) != family_of(b.framework)
 
 
-def said_of(row: ConfigurationResult, rival: ConfigurationResult) -> Claim:
+def said_of(row: ConfigurationResult, rival: ConfigurationResult, context: Context) -> Claim:
     """Compare a result with a rival; where there are reasons against a claim, with this result's value first."""
-    found = claim(rival, row)
-    return claim(row, rival) if found.reasons else found
+    found = context.claim(rival, row)
+    return context.claim(row, rival) if found.reasons else found
 
 
-def claimed_best(results: Iterable[ConfigurationResult]) -> ConfigurationResult | None:
+def claimed_best(results: Iterable[ConfigurationResult], context: Context = ALONE) -> ConfigurationResult | None:
     """Return the result that may be called better than each of another framework; None if there is none."""
     measured = [row for row in results if row.value is not None]
     best = max(measured, key=lambda row: row.score, default=None)
     rivals = [row for row in measured if best and is_rival(row, best)]
-    return best if best and rivals and all(claim(row, best).improves for row in rivals) else None
+    return best if best and rivals and all(context.claim(row, best).improves for row in rivals) else None
 
 
-def answers(results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
+def answers(results: Iterable[ConfigurationResult], context: Context = ALONE) -> tuple[Answer, ...]:
     """Return one answer for each hardware and precision of a report that has a value."""
     measured = [result for result in results if result.value is not None]
-    return tuple(_answer(contest) for contest in grouped(measured, contest_of).values())
+    return tuple(_answer(contest, context) for contest in grouped(measured, contest_of).values())
 
 
 def contest_of(result: ConfigurationResult) -> tuple[object, ...]:
@@ -83,7 +111,7 @@ def base_precision(result: ConfigurationResult) -> str:
     return result.precision.removesuffix("-pure")
 
 
-def _answer(contest: Iterable[ConfigurationResult]) -> Answer:
+def _answer(contest: Iterable[ConfigurationResult], context: Context) -> Answer:
     """Return the largest scale at which at least two frameworks ran one batch size, and their best such batch size.
 
     Equal precisions come before those of which only the weights differ.
@@ -93,7 +121,8 @@ def _answer(contest: Iterable[ConfigurationResult]) -> Answer:
     compared = [rows for rows in equal if _frameworks(rows) > 1] or points.values()
     most = min(2, max(map(_frameworks, compared)))
     found = [_best_of_each(rows) for rows in compared if _frameworks(rows) >= most]
-    return Answer(max(found, key=lambda rows: (gpus_total(rows[0]), rows[0].nodes, _frameworks(rows), rows[0].score)))
+    ranked = max(found, key=lambda rows: (gpus_total(rows[0]), rows[0].nodes, _frameworks(rows), rows[0].score))
+    return Answer(ranked, context)
 
 
 def _frameworks(rows: Sequence[ConfigurationResult]) -> int:

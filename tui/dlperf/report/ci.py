@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from dlperf.report.figures import four_digits
 from dlperf.report.templating import TEMPLATES
 from dlperf.runs.store import write_atomic
-from dlperf.verdicts.baselines import Judgement
+from dlperf.verdicts.judging import Judgement
 
 FILES = ("junit.xml", "summary.md", "badge.svg")
 """``summary.md`` begins with a mark by which a comment on a pull request is found again."""
@@ -31,10 +31,18 @@ def write_ci_files(folder: Path, found: Sequence[Judgement], against: str) -> No
         finalize=_printable,
     )
     environment.filters["number"] = four_digits
-    failed = sum(item.failed for item in found)
+    failed, undecided = sum(item.failed for item in found), sum(item.outcome == "cannot_tell" for item in found)
+    counts = {"failed": failed, "undecided": undecided, "summary": summary_of(found, against)}
     for name in FILES:
-        text = environment.get_template(f"{name}.j2").render(found=found, against=against, failed=failed)
+        text = environment.get_template(f"{name}.j2").render(found=found, against=against, **counts)
         write_atomic(folder / name, (text + "\n").encode())
+
+
+def summary_of(found: Sequence[Judgement], against: str) -> str:
+    """Return how many results are worse or missing, and of how many it cannot be told."""
+    failed, undecided = sum(item.failed for item in found), sum(item.outcome == "cannot_tell" for item in found)
+    said = f"{failed} of {len(found)} worse than {against} or missing"
+    return f"{said}, {undecided} cannot be told" if undecided else said
 
 
 def _printable(value: object) -> str:

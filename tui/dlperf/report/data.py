@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dlperf.catalog.entry import Entry
 from dlperf.catalog.hardware import Accelerator, Hardware
@@ -31,8 +31,11 @@ from dlperf.runs.records import CampaignRecord
 from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.verified import Verified
-from dlperf.verdicts.significance import LEAST_TRIALS
+from dlperf.verdicts.inference.verdict import CLAIM
 from dlperf.verification.audit import AuditRow
+
+if TYPE_CHECKING:
+    from dlperf.report.answer import Context
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -198,6 +201,14 @@ class SiteData:
         own = [row for row in rows if not is_published(row.campaign)]
         return *self._standing(own), *(row for row in rows if is_published(row.campaign))
 
+    @cached_property
+    def context(self) -> Context:
+        """Return what the claims of the site have in common."""
+        from dlperf.report.answer import context_of
+
+        own = (rows for (source, _), rows in self.reports.items() if self.kind(source) == "measured")
+        return context_of(own, self.ordered)
+
     def _standing(self, rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
         """Return one result of each configuration, in order of first appearance: the one with most trials, of which as
         many as a claim needs suffice, and of these the newest."""
@@ -205,7 +216,7 @@ class SiteData:
         return tuple(max(members, key=self._support) for members in same.values())
 
     def _support(self, row: ConfigurationResult) -> tuple[bool, int, str, str]:
-        trials = min(len(row.values), LEAST_TRIALS)
+        trials = min(len(row.values), CLAIM.most)
         return row.value is not None, trials, self.created(row.campaign), row.campaign
 
     @cached_property

@@ -13,7 +13,7 @@ from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import Request, utc_now
 from dlperf.runs.store import append_lines, read_lines
 
-Action = Literal["cancel", "retry", "pause", "resume"]
+Action = Literal["cancel", "retry", "pause", "resume", "add"]
 
 
 def ask(paths: CampaignPaths, action: Action, trial: TrialKey | None = None) -> None:

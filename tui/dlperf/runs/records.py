@@ -47,9 +47,11 @@ class CampaignRecord:
     selection: Selection
     configurations: tuple[PlannedConfiguration, ...]
     trials: tuple[TrialKey, ...]
-    """The order of execution; not written where it is the usual one, repeats interleaved."""
+    """The order of execution; not written where it is that of ``seed``, repeats interleaved."""
     impossible: tuple[Impossible, ...] = ()
     """What was selected and cannot run, with the reason."""
+    seed: str = ""
+    """Draws the order inside each round of repeats; empty where that is the order of the plan."""
     schema: int = SCHEMA_VERSION
 
 
@@ -109,7 +111,7 @@ class Request:
 
     time: str
     action: str
-    """cancel, retry, pause, resume."""
+    """cancel, retry, pause, resume, add."""
     trial: str | None = None
     """``str(TrialKey)``; the whole campaign if absent."""
     by: str = ""

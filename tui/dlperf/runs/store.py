@@ -145,7 +145,7 @@ def _validated(data: Any, kind: type[Record]) -> Record:
 
 def write_campaign(paths: CampaignPaths, record: CampaignRecord) -> None:
     """Write a plan, without the usual order of trials: there may be 100 000 of them."""
-    usual = record.trials == interleaved(record.configurations)
+    usual = record.trials == interleaved(record.configurations, record.seed)
     data = type_adapter(CampaignRecord).dump_python(record, mode="json", exclude={"trials"} if usual else None)
     write_atomic(paths.plan, (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
 
@@ -168,7 +168,7 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
         data = load_json(read_bytes(plan))
         if isinstance(data, dict) and "trials" not in data:
             record = _planned(data | {"trials": []})
-            return replace(record, trials=interleaved(record.configurations))
+            return replace(record, trials=interleaved(record.configurations, record.seed))
         return _planned(data)
     except OSError as error:
         raise DlperfError(f"{plan}: {error.strerror}: is the campaign's name right?") from error

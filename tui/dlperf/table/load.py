@@ -82,6 +82,8 @@ class Filters:
 EVERYTHING = Filters()
 SUPERSEDED = "superseded"
 """Tag of a campaign that was measured anew: its results have a caveat of this code, and reports leave them out."""
+SEARCH = "search"
+"""Tag of a campaign that is a step of a search for a commit: its results are listed only where it is named."""
 
 
 def load_results(
@@ -102,7 +104,7 @@ def load_results(
         complain(CatalogError([problem]))
 
     rows: list[ConfigurationResult] = []
-    wanted = (paths for paths in workspace.campaigns() if filters.wants_campaign(paths.name))
+    wanted = (paths for paths in workspace.campaigns() if _is_wanted(paths, filters))
     open_reader = cache(lambda: log_reader(workspace, leave_out))
     for _, found in each_readable(wanted, partial(load_campaign, open_reader=open_reader), complain):
         rows += found
@@ -112,6 +114,15 @@ def load_results(
             rows += rows_of_report(report, verdicts)
     rows = [row for row in rows if filters.matches(row)]
     return rows_of_metrics(rows, filters.metrics) if filters.metrics else rows
+
+
+def _is_wanted(paths: CampaignPaths, filters: Filters) -> bool:
+    return filters.wants_campaign(paths.name) and (bool(filters.campaigns) or not is_search(paths))
+
+
+def is_search(paths: CampaignPaths) -> bool:
+    """Whether a campaign is a step of a search for a commit."""
+    return SEARCH in tags_of(paths)
 
 
 def load_campaign(

@@ -23,6 +23,8 @@ class MetricResult(MetricValue):
     spread: float | None = None
     """(max - min) / median of the trials."""
     n: int | None = None
+    needs: tuple[str, ...] = ()
+    """What a fair comparison of it needs, as ``catalog.metrics.Metric``."""
 
 
 STATUSES = (
@@ -108,6 +110,11 @@ class ConfigurationResult(Configuration):
         """Return the fields for JSON output."""
         caveats = [str(finding.message) for finding in self.caveats]
         return {name: getattr(self, name) for name in COLUMNS} | {"axes": dict(self.axes), "caveats": caveats}
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What a fair comparison of its metric needs."""
+        return next((metric.needs for metric in self.metrics if metric.id == self.metric), ())
 
     @property
     def score(self) -> float:

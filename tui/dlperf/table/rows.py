@@ -27,6 +27,15 @@ ALL = "all"
 REPEATED = "repeated"
 """Finding of a trial that its repeat replaces."""
 
+UNCOUNTED = "uncounted"
+"""Finding of a trial at the start that does not count."""
+NEEDS_BEFORE = {
+    "peak_memory_per_gpu": ("one_framework",),
+    "energy_per_sample": ("readings",),
+    "final_loss": ("equal_steps",),
+}
+"""What the plans of 0.2 do not say of metrics."""
+
 BaselineKey = tuple[object, ...]
 
 
@@ -54,7 +63,7 @@ def _measured_row(
     campaign: str, planned: PlannedConfiguration, trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
 ) -> ConfigurationResult:
     """Return the row of one configuration without its scaling."""
-    trials = _with_repeats(trials, statuses)
+    trials = [_counted(trial, planned) for trial in _with_repeats(trials, statuses)]
     row = ConfigurationResult(
         **field_values(planned.configuration),
         campaign=campaign,
@@ -71,14 +80,16 @@ def _measured_row(
     values = row.values
     if not values:
         return replace(row, status=_status_without_figure(trials, statuses), findings=_trial_findings(trials))
-    total = _aggregate(planned, values)
+    total, needs = _aggregate(planned, values), _needs(planned)
     succeeded = [trial for trial in trials if trial.state == State.SUCCEEDED]  # only these make the value
     primary = planned.primary
     facts = primary.unit, primary.direction, primary.scope
     return replace(
         row,
         metrics=(
-            MetricResult(primary.id, total.value, *facts, spread=total.spread, n=total.n),
+            MetricResult(
+                primary.id, total.value, *facts, spread=total.spread, n=total.n, needs=needs.get(primary.id, ())
+            ),
             *_other_metrics(planned, [trial for trial in trials if trial.usable]),
         ),
         findings=distinct((*findings_of_trials(values, planned.repeats), *_trial_findings(succeeded))),
@@ -183,6 +194,13 @@ def _with_repeats(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
     return [_repeated(trial, repeated[trial.number]) if trial.number in repeated else trial for trial in trials]
 
 
+def _counted(trial: TrialResult, planned: PlannedConfiguration) -> TrialResult:
+    """Mark a trial that runs only so that the next ones find a machine in its usual state."""
+    if trial.number > planned.uncounted or trial.value is None or trial.errors:
+        return trial
+    return replace(trial, findings=(error(UNCOUNTED),))
+
+
 def _repeated(trial: TrialResult, by: int) -> TrialResult:
     if trial.value is None:
         return trial
@@ -211,12 +229,12 @@ def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
     excluded = tuple(
         message("excluded_trial", number=trial.number, why=trial.why_unusable)
         for trial in trials
-        if trial.state == State.SUCCEEDED and not trial.usable
+        if trial.state == State.SUCCEEDED and not trial.usable and trial.errors[0].code != UNCOUNTED
     )
     said = [warning("trial_excluded", trials=excluded)] if excluded else []
     if apart := losses_apart([trial.losses for trial in trials if trial.usable and trial.losses]):
         said.append(warning("losses_apart", **apart))
-    found = (finding for trial in trials for finding in trial.findings if finding.code != REPEATED)
+    found = (finding for trial in trials for finding in trial.findings if finding.code not in (REPEATED, UNCOUNTED))
     return distinct((*said, *found))
 
 
@@ -234,9 +252,15 @@ def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult])
     found: dict[str, list[MetricValue]] = {}
     for metric in (metric for trial in trials for metric in trial.metrics if metric.id != planned.primary.id):
         found.setdefault(metric.id, []).append(metric)
-    for metrics in found.values():
+    needs = _needs(planned)
+    for name, metrics in found.items():
         total = _aggregate(planned, [metric.value for metric in metrics])
-        yield MetricResult(**field_values(metrics[0]) | field_values(total))
+        yield MetricResult(**field_values(metrics[0]) | field_values(total), needs=needs.get(name, ()))
+
+
+def _needs(planned: PlannedConfiguration) -> dict[str, tuple[str, ...]]:
+    """Return what a fair comparison of each metric needs, also of plans that do not say it."""
+    return NEEDS_BEFORE | {metric.id: metric.needs for metric in planned.metrics if metric.needs}
 
 
 def _mfu(planned: PlannedConfiguration, value: float) -> float | None:

@@ -1,1 +1,1 @@
-"""Better or worse: claims, comparisons, baselines, reproductions and trends."""
+"""What results show: better, worse, same, or cannot tell. Pure but for baselines."""

@@ -1,4 +1,4 @@
-"""Baselines: kept results that later ones must not fall below, each with a tolerance from measured variation."""
+"""Baselines: kept results that later ones must not fall below, each with the loss that a gate can decide."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from dlperf.catalog.files.problem import hint
 from dlperf.errors import DlperfError, RequestError
-from dlperf.measured.statistics import pooled_variation
-from dlperf.messages import Message, message
+from dlperf.messages import message
 from dlperf.opening import read_bytes
 from dlperf.plan import Plan, Selection, expand
 from dlperf.runs.paths import Workspace
@@ -19,10 +18,11 @@ from dlperf.runs.store import parse_record, write_record
 from dlperf.table.load import Filters, load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import row_of_metric
-from dlperf.verdicts.claims import BEYOND_MACHINES, Claim, claim, machine_variation, same_machine
-from dlperf.verdicts.compare import falls_below
-from dlperf.verdicts.reproduction import agreement, selection_of_result
-from dlperf.verdicts.significance import LEAST_TRIALS, detectable_difference
+from dlperf.verdicts.claims import UNKNOWN, Known, known_variation, last_start
+from dlperf.verdicts.conditions import scores
+from dlperf.verdicts.inference.verdict import APART, apart, judge
+from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_rows
+from dlperf.verdicts.reproduction import selection_of_result
 from dlperf.version import version
 
 if TYPE_CHECKING:
@@ -33,17 +33,12 @@ PARTS = ("configurations", "impossible")
 
 @dataclass(frozen=True)
 class Reference:
-    """A result of a baseline and the relative losses that are no regression."""
+    """A result of a baseline, and what is known of how much such results vary."""
 
     result: ConfigurationResult
-    tolerance: float
-    """Smallest difference that so many trials with this variation can show."""
-    machine_tolerance: float | None = None
-    """What machines of the kind differ by in 99 % of cases; None where several were not measured."""
-
-    def tolerance_for(self, result: ConfigurationResult) -> float:
-        """Return the tolerance of a new result, which depends on whether it is of the same machine."""
-        return self.tolerance if same_machine(self.result, result) else max(self.tolerance, self.machine_tolerance or 0)
+    loss: float | None = None
+    """Smallest loss that a gate of this variation decides; None in baselines of 0.2."""
+    known: Known = UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -61,11 +56,6 @@ class Baseline:
         if not self.references:
             raise ValueError("no references")
 
-    @property
-    def repeats(self) -> int:
-        """Trials of each configuration that a new measurement needs."""
-        return max(len(item.result.values) for item in self.references)
-
     def only(self, configurations: Collection[str]) -> Baseline:
         """Return the baseline with these configurations alone.
 
@@ -76,25 +66,6 @@ class Baseline:
         if not kept:
             raise RequestError(f"baseline {self.name!r} has none of these configurations: see `dlperf baseline show`")
         return replace(self, references=kept)
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What a gate says of one configuration."""
-
-    configuration: str
-    metric: str
-    verdict: Message
-    failed: bool
-    pair: Claim | None = None
-    """None where nothing was measured."""
-    tolerance: float = 0.0
-
-
-def judge(pair: Claim, tolerance: float = 0.0) -> Judgement:
-    """Judge B against A by the permutation test, see ``falls_below``; without both values it fails."""
-    failed = pair.gain is None or falls_below(pair, 1 - tolerance)
-    return Judgement(pair.b.configuration, pair.b.metric, agreement(pair, tolerance), failed, pair, tolerance)
 
 
 def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[ConfigurationResult]) -> Baseline:
@@ -113,26 +84,20 @@ def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[
     if not latest:
         raise RequestError("no measured result is selected: see `dlperf results`, or measure one with `dlperf run`")
     kinds = {row.hardware for row in latest.values()}
-    between = {kind: machine_variation(row for row in known if row.hardware == kind) for kind in kinds}
-    return Baseline(name, tuple(_reference(row, between[row.hardware]) for row in latest.values()), utc_now())
+    varies = {kind: known_variation(row for row in known if row.hardware == kind) for kind in kinds}
+    return Baseline(name, tuple(_reference(row, varies[row.hardware]) for row in latest.values()), utc_now())
 
 
-def last_start(row: ConfigurationResult) -> str:
-    """Return when the last trial of a result began."""
-    return max((trial.started or "" for trial in row.trials), default="")
-
-
-def _reference(row: ConfigurationResult, between: float | None) -> Reference:
-    variation = pooled_variation([row.values])
-    tolerance = None if variation is None else detectable_difference(len(row.values), variation)
-    if tolerance is None:
+def _reference(row: ConfigurationResult, known: Known) -> Reference:
+    values = scores(row)
+    found = judge(apart(values, values, known.campaigns), APART) if len(values) >= APART.least else None
+    if found is None:
         raise RequestError(
-            f"{row.campaign}/{row.configuration}: {len(row.values)} trials, and a baseline needs {LEAST_TRIALS}: "
-            f"run it with --repeats {LEAST_TRIALS} or more"
+            f"{row.campaign}/{row.configuration}: {len(row.values)} trials, and a baseline needs {APART.least}: "
+            f"run it with --repeats {APART.least} or more"
         )
     trials = (replace(trial, estimates={}, metrics=(), findings=()) for trial in row.trials if trial.usable)
-    between = None if between is None else between * BEYOND_MACHINES
-    return Reference(replace(row, trials=tuple(trials), metrics=()), tolerance, between)
+    return Reference(replace(row, trials=tuple(trials), metrics=()), found.loss, known)
 
 
 def plan_of_baseline(baseline: Baseline, given: Selection, catalog: Catalog) -> Plan:
@@ -141,7 +106,7 @@ def plan_of_baseline(baseline: Baseline, given: Selection, catalog: Catalog) -> 
     Raises:
         RequestError: the catalogue no longer has an entry of one.
     """
-    wanted = (selection_of_result(item.result, given.repeats or baseline.repeats) for item in baseline.references)
+    wanted = (selection_of_result(item.result, given.repeats or APART.least) for item in baseline.references)
     chosen = (replace(each, protocol=given.protocol) if given.protocol else each for each in wanted)
     plans = [expand(each, catalog) for each in dict.fromkeys(chosen)]
     configurations, impossible = ([item for plan in plans for item in getattr(plan, name)] for name in PARTS)
@@ -182,17 +147,19 @@ def judge_campaign(
     baseline: Baseline,
     campaign: str,
     complain: Callable[[DlperfError], object] | None = None,
+    options: Options = DEFAULTS,
 ) -> list[Judgement]:
     """Judge a campaign by a baseline; what it did not measure fails."""
     rows = load_results(workspace, Filters(campaigns=(campaign,)), complain)
     found = {row.configuration: row for row in rows}
-    return [_judgement(item, found.get(item.result.configuration)) for item in baseline.references]
+    return [judge_reference(item, found.get(item.result.configuration), options) for item in baseline.references]
 
 
-def _judgement(reference: Reference, row: ConfigurationResult | None) -> Judgement:
+def judge_reference(reference: Reference, row: ConfigurationResult | None, options: Options = DEFAULTS) -> Judgement:
+    """Judge a result, or that there is none, by a reference."""
     before = reference.result
     found = row and (row if row.metric == before.metric else row_of_metric(row, before.metric))
     if found and found.value is not None:
-        return judge(claim(before, found), reference.tolerance_for(found))
+        return judge_rows(before, found, options, reference.known, reference.loss)
     why = row.status.in_full if row and row.value is None else message("not_run")
-    return Judgement(before.configuration, before.metric, why, failed=True)
+    return Judgement(before.configuration, before.metric, "missing", why)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dlperf.errors import RequestError
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim, claim, machine_variation
-from dlperf.verdicts.significance import SIGNIFICANT
+from dlperf.verdicts.claims import Claim, Known, claim, known_variation
+from dlperf.verdicts.inference.verdict import LEVEL, holm_level
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
 """Values of the equal axes → rows."""
@@ -97,25 +97,19 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
             "an axis in which they may differ is named on both sides, such as campaign=…,framework=…"
         )
     clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
-    variation = machine_variation(rows)
     return Comparisons(
-        pairs=tuple(claim(left[key][0], right[key][0], variation) for key in clear),
+        pairs=_claims([(left[key][0], right[key][0]) for key in clear], known_variation(rows)),
         only_a=tuple(_missing(left, right, axes)),
         only_b=tuple(_missing(right, left, axes)),
         ambiguous=tuple(_ambiguity(key, len(left[key]), len(right[key])) for key in shared if key not in clear),
     )
 
 
-def falls_below(found: Claim, threshold: float) -> bool:
-    """Whether B reaches less than this part of A's performance, or has no value where A has one.
-
-    A difference that the permutation test ascribes to chance (p > 0.01 with five trials each) is not below a threshold
-    of 1 or less. Without that many trials the ratio alone decides, so that too few trials never pass a loss.
-    """
-    if found.gain is None:
-        return found.a.value is not None
-    by_chance = threshold <= 1 and found.tested and (found.p or 0.0) > SIGNIFICANT
-    return found.gain < threshold and not by_chance
+def _claims(pairs: Sequence[tuple[ConfigurationResult, ConfigurationResult]], known: Known) -> tuple[Claim, ...]:
+    """Compare pairs, at the level that holds for all of them together."""
+    found = [claim(*pair, known) for pair in pairs]
+    level = holm_level(one.p for one in found if one.p is not None)
+    return tuple(found) if level == LEVEL else tuple(claim(*pair, known, level) for pair in pairs)
 
 
 def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:

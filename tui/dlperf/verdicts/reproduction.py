@@ -1,18 +1,14 @@
-"""Reproduce a result: what to run again, and whether the new trials agree with it. Pure."""
+"""Reproduce a result: what to run again. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from dlperf.catalog.axes import REVISION
-from dlperf.catalog.units import is_speed
 from dlperf.errors import RequestError
-from dlperf.messages import Message, message
 from dlperf.plan.model import Selection
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.compare import parse_selector
-from dlperf.verdicts.significance import LEAST_TRIALS, SIGNIFICANT
 
 
 def find_result(text: str, rows: Sequence[ConfigurationResult]) -> ConfigurationResult:
@@ -44,23 +40,3 @@ def selection_of_result(row: ConfigurationResult, repeats: int) -> Selection:
         repeats=repeats,
         axes=tuple(f"{name}={value}" for name, value in row.axes if name != REVISION),
     )
-
-
-def agreement(found: Claim, tolerance: float = 0.0) -> Message:
-    """Return whether B reproduces A: same, faster or slower by the permutation test, or why it was not tested.
-
-    Unlike a claim, it allows other machines and trials that are not interleaved: that is what is reproduced on.
-
-    Args:
-        tolerance: relative loss that is accepted although the test shows it.
-    """
-    if found.ratio is None or found.gain is None or (found.p is None and not found.b.values):
-        return found.verdict
-    difference, counts = found.ratio - 1, (len(found.a.values), len(found.b.values))
-    if not found.tested or found.p is None:
-        return message("not_tested", difference=difference, a=counts[0], b=counts[1], least=LEAST_TRIALS)
-    if found.p <= SIGNIFICANT and 1 - tolerance <= found.gain < 1:
-        return message("tolerated", difference=difference, p=found.p, tolerance=tolerance)
-    up, down = ("faster", "slower") if is_speed(found.a.unit) else ("better", "worse")
-    code = "reproduced" if found.p > SIGNIFICANT else f"reproduced_{up if found.gain > 1 else down}"
-    return message(code, difference=difference, p=found.p)

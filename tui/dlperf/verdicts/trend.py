@@ -10,22 +10,29 @@ from dlperf.messages import message
 from dlperf.runs.paths import Workspace
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.baselines import Judgement, last_start
-from dlperf.verdicts.claims import claim
-from dlperf.verdicts.history import LEAST_VALUES, last_change
+from dlperf.verdicts.claims import claim, last_start
+from dlperf.verdicts.conditions import MACHINE, recorded
+from dlperf.verdicts.inference.level_change import LEAST_VALUES, Change, last_change
+from dlperf.verdicts.inference.verdict import Evidence, Policy, judge
+from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, told
 
 Rows = list[ConfigurationResult]
 
+RECENT = 5
+"""Campaigns whose level is compared with that of those before, where no change is found."""
+LEVELS = Policy(looks=1, least=3, most=RECENT)
+
 
 def judge_trend(
-    workspace: Workspace, campaign: str, last: int, complain: Callable[[DlperfError], object] | None = None
+    workspace: Workspace,
+    campaign: str,
+    last: int,
+    complain: Callable[[DlperfError], object] | None = None,
+    options: Options = DEFAULTS,
 ) -> list[Judgement]:
-    """Judge the results of a campaign, each by the last campaigns with its configuration, in the order of their time.
-
-    A result fails that has no value, a history too short to show anything, or a level worse than the one before.
-    """
+    """Judge the results of a campaign, each by the last campaigns with its configuration in the order of time."""
     rows = load_results(workspace, complain=complain)
-    return [judge_history(row, history_of(row, rows)[-last:]) for row in rows if row.campaign == campaign]
+    return [judge_history(row, history_of(row, rows)[-last:], options) for row in rows if row.campaign == campaign]
 
 
 def history_of(row: ConfigurationResult, rows: Sequence[ConfigurationResult]) -> Rows:
@@ -35,17 +42,19 @@ def history_of(row: ConfigurationResult, rows: Sequence[ConfigurationResult]) ->
     return sorted((each for each in known if last_start(each) <= last_start(row)), key=last_start)
 
 
-def judge_history(row: ConfigurationResult, history: Rows) -> Judgement:
+def judge_history(row: ConfigurationResult, history: Rows, options: Options = DEFAULTS) -> Judgement:
     """Judge a result by its history, of which it is the last."""
     if row.value is None:
-        return Judgement(row.configuration, row.metric, row.status.in_full, failed=True)
+        return Judgement(row.configuration, row.metric, "missing", row.status.in_full)
+    values = [each.score for each in history]
     if len(history) < LEAST_VALUES:
         short = message("trend_short", count=len(history), least=LEAST_VALUES)
-        return Judgement(row.configuration, row.metric, short, failed=True)
-    change = last_change([each.value or 0.0 for each in history])
-    if change is None:
-        steady = message("trend_steady", count=len(history))
-        return Judgement(row.configuration, row.metric, steady, failed=False, pair=claim(_middle(history), row))
+        return Judgement(row.configuration, row.metric, "cannot_tell", short)
+    change = last_change(values, [recorded(each, *MACHINE) for each in history])
+    return _unchanged(row, history, options) if change is None else _changed(row, history, change)
+
+
+def _changed(row: ConfigurationResult, history: Rows, change: Change) -> Judgement:
     before, since = history[change.start : change.index], history[change.index :]
     pair = claim(_middle(before), _middle(since))
     verdict = message(
@@ -56,7 +65,25 @@ def judge_history(row: ConfigurationResult, history: Rows) -> Judgement:
         after=len(since),
         p=change.p,
     )
-    return Judgement(row.configuration, row.metric, verdict, failed=pair.gain is not None and pair.gain < 1, pair=pair)
+    return Judgement(row.configuration, row.metric, "worse" if change.fell else "better", verdict, pair)
+
+
+def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Judgement:
+    """Compare the level of the last campaigns with that of those before on the same machines."""
+    recent = history[-RECENT:]
+    machines = {recorded(each, *MACHINE) for each in recent}
+    before = [each for each in history[:-RECENT] if recorded(each, *MACHINE) in machines]
+    policy = options.of(LEVELS)
+    if len(before) < policy.least:
+        return Judgement(row.configuration, row.metric, "cannot_tell", message("trend_other_machine"))
+    found = judge(Evidence([each.score for each in before], [each.score for each in recent]), policy)
+    pair = claim(_middle(before), _middle(recent))
+    if found is not None and found.code == "same":
+        return Judgement(row.configuration, row.metric, "same", told(found, row, "same"), pair, found)
+    # the test at one place does not know how often one looks
+    why = message("trend_unclear", count=len(history))
+    verdict = told(found, row, "cannot_tell", [why]) if found else why
+    return Judgement(row.configuration, row.metric, "cannot_tell", verdict, pair, found)
 
 
 def _middle(rows: Rows) -> ConfigurationResult:

@@ -1,21 +1,28 @@
-"""Versions of a program: commits of its checkout, other checkouts, Python environments; and the search for a commit."""
+"""Versions of a program: commits of its checkout, other checkouts, Python environments; campaigns of two."""
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from dlperf.catalog.axes import REVISION
 from dlperf.errors import DlperfError, RequestError
 from dlperf.plan import Plan, PlannedConfiguration
 from dlperf.plan.model import Version
 from dlperf.plan.versions import ACTIVATE
 from dlperf.runs.paths import Workspace
 from dlperf.table.load import Filters, load_results
-from dlperf.verdicts.baselines import Judgement, judge
 from dlperf.verdicts.compare import Selector, compare
+from dlperf.verdicts.conditions import scores
+from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_rows
+
+if TYPE_CHECKING:
+    from dlperf.verdicts.inference.commit_search import History, Step
 
 
 def add_worktrees(planned: Iterable[PlannedConfiguration]) -> None:
@@ -120,32 +127,29 @@ def find_range(checkout: Path, good: str, bad: str) -> tuple[str, str]:
     return first, last
 
 
-def judge_versions(workspace: Workspace, campaign: str, a: Version, b: Version) -> list[Judgement]:
+def read_history(checkout: Path, first: str, last: str) -> History:
+    """Return the commits after one commit up to another, with their parents."""
+    from dlperf.verdicts.inference.commit_search import History
+
+    listed = run_git(checkout, "rev-list", "--topo-order", "--reverse", "--parents", f"{first}..{last}").splitlines()
+    parents = {commit: above for commit, *above in map(str.split, listed)}
+    return History(first, {commit: [each for each in above if each in parents] for commit, above in parents.items()})
+
+
+def judge_versions(
+    workspace: Workspace, campaign: str, a: Version, b: Version, options: Options = DEFAULTS
+) -> list[Judgement]:
     """Judge B against A on each configuration of a campaign of both."""
     rows = load_results(workspace, Filters(campaigns=(campaign,)))
     sides = (Selector(version.label, {"revision": version.label}) for version in (a, b))
-    return [judge(pair) for pair in compare(rows, *sides).pairs]
+    return [judge_rows(pair.a, pair.b, options) for pair in compare(rows, *sides).pairs]
 
 
-def first_bad_commit(checkout: Path, good: str, bad: str, is_bad: Callable[[str, int], bool | None]) -> Iterator[str]:
-    """Yield the first commit that is worse than ``good``, and before it those that could not be judged.
+def step_of(workspace: Workspace, campaign: str, commits: Mapping[str, str]) -> Step:
+    """Return the commits and the logarithms of the scores of a campaign of two.
 
     Args:
-        is_bad: judges a commit, given how many remain; None where it measured nothing.
+        commits: label → commit.
     """
-    goods, skipped = [good], set[str]()
-    while True:
-        listed = run_git(checkout, "rev-list", "--bisect-all", bad, "--not", *goods).splitlines()
-        commits = [line.split()[0] for line in listed]
-        left = [commit for commit in commits if commit != bad and commit not in skipped]
-        if not left:
-            yield from (commit for commit in commits if commit in skipped)
-            yield bad
-            return
-        verdict = is_bad(left[0], len(left))
-        if verdict is None:
-            skipped.add(left[0])
-        elif verdict:
-            bad = left[0]
-        else:
-            goods.append(left[0])
+    rows = load_results(workspace, Filters(campaigns=(campaign,)))
+    return tuple((commits[str(dict(row.axes)[REVISION])], math.log(score)) for row in rows for score in scores(row))

@@ -20,22 +20,18 @@ from dlperf.view.text import number, percent, printable
 
 NO_FIGURE, NEW, MISSING, NOT_COMPARED = "not_comparable", "new", "missing", "several"
 VERDICTS = {
-    "slower": N_("slower"),
     "worse": N_("worse"),
     NO_FIGURE: N_("not comparable"),
     MISSING: N_("missing"),
-    "faster": N_("faster"),
     "better": N_("better"),
-    "no_difference": N_("no significant difference"),
-    "similar_conditions": N_("no claim"),
+    "same": N_("same"),
+    "cannot_tell": N_("cannot tell"),
     NEW: N_("new"),
     NOT_COMPARED: N_("several rows, not compared"),
 }
 """Verdict of ``dlperf.verdicts.compare``, or what only one side has → its label, bad news first."""
 TONES: dict[str, Tone] = {
-    "slower": "bad",
     "worse": "bad",
-    "faster": "good",
     "better": "good",
     NO_FIGURE: "bad",
     MISSING: "bad",
@@ -164,7 +160,7 @@ class ComparisonView(TableView[Point]):
                 lines += [printable(side.campaign), *(f"  {line}" for line in about_result(side)[1:])]
         if item.claim is not None and item.claim.interval:
             low, high = (f"{end:.3f}" for end in item.claim.interval)
-            lines.append(_("ratio {low} … {high} (95 % interval), p = {p}", low=low, high=high, p=number(item.claim.p)))
+            lines.append(_("ratio {low} … {high} (99 % interval), p = {p}", low=low, high=high, p=number(item.claim.p)))
         if item.claim is not None:
             lines += [f"  {printable(render(why))}" for why in item.claim.reasons]
             lines += [printable(difference) for difference in differences(item.claim.a, item.claim.b)]

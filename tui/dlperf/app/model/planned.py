@@ -42,14 +42,14 @@ def estimate(plan: Plan, history: Mapping[str, float]) -> Estimate:
         if one is None:
             unknown += 1
         else:
-            machines[item.configuration.hardware] += one * item.repeats
+            machines[item.configuration.hardware] += one * item.rounds
     return Estimate(max(machines.values(), default=0.0), unknown)
 
 
 def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:
     """Return the plan in at most three lines."""
     runnable = [item for item in plan.configurations if not item.example]
-    trials = sum(item.repeats for item in runnable)
+    trials = sum(item.rounds for item in runnable)
     parts = [_("configurations: {count}", count=f"{len(runnable):,}"), _("trials: {count}", count=f"{trials:,}")]
     nodes = dict.fromkeys(node.name for item in runnable for node in item.launch.nodes)
     if nodes:
@@ -96,7 +96,7 @@ def plan_rows(plan: Plan, history: Mapping[str, float]) -> dict[Hashable, Row]:
 
 def _planned_row(item: PlannedConfiguration, seconds: float | None) -> Row:
     note = _("to look at, not to run") if item.example else ", ".join(node.name for node in item.launch.nodes)
-    time = short_duration(seconds * item.repeats) if seconds else "-"
+    time = short_duration(seconds * item.rounds) if seconds else "-"
     return Row((*_axes(item.configuration), str(item.repeats), time, note), "dim" if item.example else "")
 
 

@@ -24,7 +24,7 @@ from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.significance import LEAST_TRIALS, SIGNIFICANT
+from dlperf.verdicts.inference.verdict import CLAIM, LEVEL
 from dlperf.view.campaigns import Standing
 from dlperf.view.text import printable
 
@@ -36,8 +36,8 @@ class ResultsScreen(SortedTableScreen):
     place = "results"
     about = N_(
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
-        "(max - min) / median. Faster is claimed only with equal numerics, on the same GPUs, with at least {trials} "
-        "interleaved trials each and p ≤ {p}. † marks a figure with caveats, which o lists."
+        "(max - min) / median. Better is claimed only with equal numerics, on the same GPUs, with at least {trials} "
+        "trials each in turns and p ≤ {p}. † marks a figure with caveats, which o lists."
     )
     kept = ("view", "_all")
     REASONS: ClassVar[dict[str, str]] = {
@@ -59,7 +59,7 @@ class ResultsScreen(SortedTableScreen):
         """What had ended in each campaign when its results were read."""
 
     def help_text(self) -> str:
-        return _(self.about, trials=LEAST_TRIALS, p=SIGNIFICANT)
+        return _(self.about, trials=CLAIM.least, p=LEVEL)
 
     def body(self) -> ComposeResult:
         yield RowTable(self.view.columns(), id="results")

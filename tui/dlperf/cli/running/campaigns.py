@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_note
+from dlperf.cli.verdicts.deciding import Deciding, options_of, seconds_of
 from dlperf.cli.verdicts.gates import print_judgements
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import one_line
@@ -46,10 +48,13 @@ def run(
         str | None,
         typer.Option(
             metavar="BASELINE",
-            help="Judge the results by this baseline, exit with 1 if one is worse or missing. Without a selection, run "
-            "what the baseline holds.",
+            help="Judge the results by this baseline: exit with 1 if one is worse or missing, with 4 if one cannot be "
+            "told. Without a selection, run what the baseline holds.",
         ),
     ] = None,
+    loss: options.LossOption = None,
+    max_repeats: options.MaxRepeatsOption = None,
+    budget: options.BudgetOption = None,
     ci: options.CiOption = None,
     yes: options.YesOption = False,
 ) -> None:
@@ -57,13 +62,17 @@ def run(
     from dlperf.campaign.create import create_campaign
     from dlperf.cli.running.foreground import confirm_plan, run_in_foreground
     from dlperf.verdicts.baselines import judge_campaign, plan_of_baseline, read_baseline
+    from dlperf.verdicts.inference.verdict import APART
     from dlperf.view.start import start_campaign
 
+    if not gate and (loss or max_repeats or budget):
+        raise RequestError("--loss, --max-repeats, --budget: add --gate BASELINE")
     if (detach and gate) or (ci and not gate):
         raise RequestError("--gate judges what ended: leave out --detach" if detach else "--ci: add --gate BASELINE")
+    seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
     workspace = options.open_workspace(context)
     baseline = read_baseline(workspace.paths, gate) if gate else None
-    selection = replace(selection, repeats=selection.repeats or (baseline.repeats if baseline else None))
+    selection = replace(selection, repeats=selection.repeats or (chosen.first(APART) if baseline else None))
     selected = selection.hardware or selection.frameworks or selection.cases
     if not (selected or baseline):
         raise RequestError(
@@ -80,11 +89,13 @@ def run(
         _print_started(*start_campaign(workspace.paths, plan, name))
         return
     paths = create_campaign(workspace.paths, plan, name)
-    code = run_in_foreground(workspace.paths, paths)
-    if baseline and code is not ExitCode.INTERRUPTED:
-        found = judge_campaign(workspace.paths, baseline, paths.name, options.print_skipped)
-        verdict = print_judgements(found, f"baseline {gate}", ci)
-        code = code or verdict
+    if baseline is None:
+        raise typer.Exit(run_in_foreground(workspace.paths, paths))
+    judge = partial(judge_campaign, workspace.paths, baseline, paths.name, options.print_skipped, chosen)
+    deciding = Deciding(paths, judge, seconds)
+    code = run_in_foreground(workspace.paths, paths, more=deciding)
+    if code is not ExitCode.INTERRUPTED:
+        code = code or print_judgements(deciding.found, f"baseline {gate}", ci)
     raise typer.Exit(code)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line
 
 if TYPE_CHECKING:
-    from dlperf.plan import Plan
+    from dlperf.plan import Plan, TrialKey
     from dlperf.runs.journal import CampaignReader
     from dlperf.runs.paths import CampaignPaths, Workspace
     from dlperf.runs.records import CampaignStatus
@@ -54,15 +55,19 @@ def run_plan(
     return paths, run_in_foreground(workspace, paths, as_json)
 
 
-def run_in_foreground(workspace: Workspace, paths: CampaignPaths, as_json: bool = False) -> ExitCode:
+def run_in_foreground(
+    workspace: Workspace, paths: CampaignPaths, as_json: bool = False, more: Callable[[], list[TrialKey]] | None = None
+) -> ExitCode:
     """Run a campaign's engine until it is finished or a signal ends it; running trials then continue.
 
     The commits that it compares are checked out meanwhile, and stay so for running trials.
 
     Args:
         as_json: leave stdout to the caller's JSON.
+        more: called when all trials have ended; returns those to add, none to finish.
     """
     from dlperf.campaign.rules import exit_code, failures, succeeded_without_value
+    from dlperf.runs.control import ask
     from dlperf.runs.journal import CampaignReader
     from dlperf.view.versions import add_worktrees, remove_worktrees
     from dlperf.view.webhook import webhook_address
@@ -73,6 +78,10 @@ def run_in_foreground(workspace: Workspace, paths: CampaignPaths, as_json: bool 
     before = dict(reader.refresh().trials)
     add_worktrees(reader.record.configurations)
     signal = asyncio.run(_run_and_draw(workspace, reader))
+    while signal is None and more and (added := more()):
+        for key in added:
+            ask(paths, "add", key)
+        signal = asyncio.run(_run_and_draw(workspace, reader))
     name = shlex.quote(one_line(paths.name))
     if signal is not None:
         print_note(f"stopped by {signal}: running trials continue on their nodes")

@@ -10,17 +10,19 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.verdicts.deciding import options_of
 from dlperf.errors import ExitCode
 from dlperf.view.text import count_noun, percent
 
 if TYPE_CHECKING:
     from dlperf.plan import Selection
-    from dlperf.verdicts.baselines import Judgement
+    from dlperf.verdicts.judging import Judgement
 
 commands = typer.Typer()
 group = typer.Typer(no_args_is_help=True, help="Keep results as references of gates. Judges campaigns by them.")
 commands.add_typer(group, name="baseline")
 
+GATES = {ExitCode.DONE: "passed", ExitCode.MEASURED_FAILED: "failed", ExitCode.CANNOT_TELL: "open"}
 BaselineName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the baseline.")]
 
 
@@ -36,8 +38,8 @@ def save(
 ) -> None:
     """Save the latest selected results as baselines/NAME.json. Each needs five trials.
 
-    The tolerance of each is the smallest difference that its trials can show, given their variation; on another machine
-    also what machines of the kind differ by, where several were measured.
+    Each keeps the smallest loss that its variation lets a gate decide, and how much campaigns and machines of the
+    workspace differ: seven campaigns and three machines are needed, until then it is assumed.
     """
     from dlperf.table.load import filters_of
     from dlperf.verdicts.baselines import baseline_of, write_baseline
@@ -60,7 +62,7 @@ def show(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Default: list all baselines.")] = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Show a baseline: values, tolerances, where they come from."""
+    """Show a baseline: values, the losses that a gate finds, where they come from."""
     from dlperf.verdicts.baselines import read_baseline
 
     workspace = options.current_workspace(context)
@@ -72,16 +74,10 @@ def show(
     if as_json:
         print_json(baseline)
         return
-    headers = ("configuration", "metric", "value", "unit", "n", "tolerance", "on another machine", "campaign")
-    rows = ((item.result, percent(item.tolerance, 2), item.machine_tolerance) for item in baseline.references)
-    print_table(
-        headers,
-        [
-            (row.configuration, row.metric, row.value, row.unit, row.n, own, other and percent(other, 2), row.campaign)
-            for row, own, other in rows
-        ],
-        optional=("on another machine",),
-    )
+    headers = ("configuration", "metric", "value", "unit", "n", "loss found", "campaign")
+    rows = ((item.result, percent(item.loss, 2)) for item in baseline.references)
+    cells = [(row.configuration, row.metric, row.value, row.unit, row.n, loss, row.campaign) for row, loss in rows]
+    print_table(headers, cells)
 
 
 @group.command()
@@ -89,17 +85,18 @@ def compare(
     context: typer.Context,
     name: BaselineName,
     campaign: options.CampaignArgument,
+    loss: options.LossOption = None,
     as_json: options.JsonOption = False,
     ci: options.CiOption = None,
 ) -> None:
-    """Judge a campaign by a baseline. Exits with 1 if a result is worse or missing."""
+    """Judge a campaign by a baseline. Exits with 1 if a result is worse or missing, with 4 if one cannot be told."""
     from dlperf.runs.lookup import find_campaign
     from dlperf.verdicts.baselines import judge_campaign, read_baseline
 
     workspace = options.current_workspace(context)
     baseline = read_baseline(workspace, name)
     paths = find_campaign(workspace, campaign)
-    found = judge_campaign(workspace, baseline, paths.name, complain=options.print_skipped)
+    found = judge_campaign(workspace, baseline, paths.name, options.print_skipped, options_of(loss, None))
     raise typer.Exit(print_judgements(found, f"baseline {name}", ci, as_json))
 
 
@@ -107,44 +104,47 @@ def compare(
 def trend(
     context: typer.Context,
     campaign: options.CampaignArgument,
-    last: Annotated[int, typer.Option(metavar="N", min=10, help="Campaigns to look back on.")] = 30,
+    last: Annotated[int, typer.Option(metavar="N", min=14, help="Campaigns to look back on.")] = 30,
+    loss: options.LossOption = None,
     as_json: options.JsonOption = False,
     ci: options.CiOption = None,
 ) -> None:
-    """Judge a campaign by its history. Exits with 1 if a level fell, or the history is too short to tell.
+    """Judge a campaign by its history. Exits with 1 if a level fell, with 4 if it cannot be told.
 
     Needs no baseline: of the last N campaigns with the same configuration, the last change of level is looked for. It
-    counts if chance gives one as clear in at most one of a hundred series.
+    counts if chance gives one as clear in at most one of a thousand series. No machine is compared with another.
     """
     from dlperf.runs.lookup import find_campaign
     from dlperf.verdicts.trend import judge_trend
 
     workspace = options.current_workspace(context)
     paths = find_campaign(workspace, campaign)
-    found = judge_trend(workspace, paths.name, last, complain=options.print_skipped)
+    found = judge_trend(workspace, paths.name, last, options.print_skipped, options_of(loss, None))
     raise typer.Exit(print_judgements(found, f"the last {last} campaigns", ci, as_json))
 
 
 def print_judgements(found: Sequence[Judgement], against: str, ci: Path | None, as_json: bool = False) -> ExitCode:
     """Print the verdicts of a gate, write the files for CI, and return the exit code."""
-    from dlperf.report.ci import write_ci_files
+    from dlperf.report.ci import summary_of, write_ci_files
 
     if as_json:
         print_json(found)
     else:
-        headers = ("configuration", "metric", "before", "now", "unit", "tolerance", "gate", "verdict")
+        headers = ("configuration", "metric", "before", "now", "unit", "loss sought", "gate", "verdict")
         print_table(headers, map(_cells, found))
     if ci is not None:
         write_ci_files(ci, found, against)
         print_note(f"files for CI: {ci}")
-    failed = sum(item.failed for item in found)
-    passed = found and not failed
-    print_note(f"gate {'passed' if passed else 'failed'}: {failed} of {len(found)} worse than {against} or missing")
-    return ExitCode.DONE if passed else ExitCode.MEASURED_FAILED
+    outcomes = {item.outcome for item in found}
+    failed = not found or not outcomes.isdisjoint(("worse", "missing"))
+    code = ExitCode.MEASURED_FAILED if failed else ExitCode.CANNOT_TELL if "cannot_tell" in outcomes else ExitCode.DONE
+    print_note(f"gate {GATES[code]}: {summary_of(found, against)}")
+    return code
 
 
 def _cells(item: Judgement) -> tuple[object, ...]:
     a, b = (item.pair.a, item.pair.b) if item.pair else (None, None)
     values = (a and a.value, b and b.value, b and b.unit)
-    tolerance = percent(item.tolerance, 2) if item.pair else None
-    return (item.configuration, item.metric, *values, tolerance, "failed" if item.failed else "ok", str(item.verdict))
+    sought = percent(item.found.loss, 2) if item.found else None
+    gate = "failed" if item.failed else "open" if item.outcome == "cannot_tell" else "ok"
+    return (item.configuration, item.metric, *values, sought, gate, str(item.verdict))

@@ -9,6 +9,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note
+from dlperf.cli.verdicts.deciding import Deciding, options_of, seconds_of
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import number, percent
 
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from dlperf.plan import Plan, Selection
     from dlperf.runs.paths import Workspace
     from dlperf.table.model import ConfigurationResult
-    from dlperf.verdicts.claims import Claim
+    from dlperf.verdicts.claims import Claim, Known
+    from dlperf.verdicts.judging import Judgement, Options
 
 commands = typer.Typer()
+
+CODES = {"worse": ExitCode.MEASURED_FAILED, "missing": ExitCode.MEASURED_FAILED, "cannot_tell": ExitCode.CANNOT_TELL}
 
 
 @commands.command()
@@ -31,50 +35,66 @@ def reproduce(
         typer.Argument(metavar="RESULT", help="CAMPAIGN/CONFIGURATION; of a third-party result published/REPORT/…"),
     ],
     selection: Selection,
+    loss: options.LossOption = None,
+    max_repeats: options.MaxRepeatsOption = None,
+    budget: options.BudgetOption = None,
     name: options.NameOption = None,
     yes: options.YesOption = False,
     plan_only: Annotated[bool, typer.Option("--plan", help="Only show what would run.")] = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Run a result again. Tests whether it is the same, faster or slower.
+    """Run a result again. Tells whether it is better, worse or the same.
 
-    Hardware, framework and protocol are those of the result unless given. The verdict is of an exact permutation test
-    (p ≤ 0.01) where both sides have five trials. Exits with 1 if the new trials are slower. Of a third-party result the
-    nearest configuration runs that the machine can, and the verdict is a share of the published throughput of a GPU.
+    Hardware, framework and protocol are those of the result unless given. Five trials run, then up to ten
+    (--max-repeats). Campaigns and machines differ by themselves: by how much is taken from the workspace once seven
+    campaigns and three machines were measured, and assumed until then. Exits with 1 if the new trials are worse, with 4
+    if it cannot be told. Of a third-party result the nearest configuration runs that the machine can, and the verdict
+    is a share of the published throughput of a GPU.
     """
+    from dlperf.campaign.create import create_campaign
     from dlperf.cli.plan import print_plan
-    from dlperf.cli.running.foreground import run_plan
+    from dlperf.cli.running.foreground import confirm_plan, run_in_foreground, run_plan
     from dlperf.table.load import load_results
-    from dlperf.verdicts.reproduction import agreement, find_result
+    from dlperf.verdicts.claims import known_variation
+    from dlperf.verdicts.reproduction import find_result
     from dlperf.verdicts.third_party import is_third_party
-    from dlperf.verdicts.workspace import compare_in_workspace
 
+    seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
     workspace = options.current_workspace(context)
-    original = find_result(result, load_results(workspace, complain=options.print_skipped))
+    rows = load_results(workspace, complain=options.print_skipped)
+    original = find_result(result, rows)
+    published = is_third_party(original)
     differences: list[Message] = []
-    if is_third_party(original):
+    if published:
         plan, differences = _plan_published(context, original, selection)
     else:
-        plan = _plan_again(context, original, selection)
+        plan = _plan_again(context, original, selection, chosen)
     for each in differences:
         print_note(f"different: {each}")
     if plan_only:
         print_plan(plan, as_json)
         return
-    paths, code = run_plan(workspace, plan, name, yes, as_json)
-    if code is not ExitCode.DONE:
-        raise typer.Exit(code)
-    if is_third_party(original):
+    if published:
+        paths, code = run_plan(workspace, plan, name, yes, as_json)
+        if code is not ExitCode.DONE:
+            raise typer.Exit(code)
         _print_share(workspace, original, paths.name, differences, as_json)
         return
-    (found,) = compare_in_workspace(workspace, f"{original.campaign}/{original.configuration}", paths.name).pairs
-    verdict = agreement(found)
+    known = known_variation(row for row in rows if row.hardware == original.hardware)
+    confirm_plan(plan, yes)
+    paths = create_campaign(workspace, plan, name)
+    deciding = Deciding(paths, lambda: [_judged(workspace, original, paths.name, chosen, known)], seconds)
+    code = run_in_foreground(workspace, paths, as_json, deciding)
+    if code is not ExitCode.DONE:
+        raise typer.Exit(code)
+    (found,) = deciding.found
+    assert found.pair is not None
     if as_json:
-        print_json(found.as_data() | {"agreement": verdict, "agreement_code": verdict.to_json()})
+        agreement = {"agreement": found.verdict, "agreement_code": found.verdict.to_json()}
+        print_json(found.as_data() | found.pair.as_data() | agreement | {"pair": None})
     else:
-        _print_agreement(found, verdict)
-    slower = verdict.code in ("reproduced_slower", "reproduced_worse")
-    raise typer.Exit(ExitCode.MEASURED_FAILED if slower else ExitCode.DONE)
+        _print_agreement(found, found.pair)
+    raise typer.Exit(CODES.get(found.outcome, ExitCode.DONE))
 
 
 def _plan_published(
@@ -112,31 +132,40 @@ def _print_share(
     print(f"verdict: {verdict or again.status}")
 
 
-def _plan_again(context: typer.Context, original: ConfigurationResult, given: Selection) -> Plan:
+def _judged(
+    workspace: Workspace, original: ConfigurationResult, campaign: str, chosen: Options, known: Known
+) -> Judgement:
+    """Judge the new trials, with the conditions in which both differ."""
+    from dlperf.verdicts.judging import judge_rows
+    from dlperf.verdicts.workspace import compare_in_workspace
+
+    (pair,) = compare_in_workspace(workspace, f"{original.campaign}/{original.configuration}", campaign).pairs
+    return replace(judge_rows(pair.a, pair.b, chosen, known), pair=pair)
+
+
+def _plan_again(context: typer.Context, original: ConfigurationResult, given: Selection, chosen: Options) -> Plan:
     from dlperf.plan import expand
     from dlperf.plan.versions import plan_version_again
+    from dlperf.verdicts.inference.verdict import APART
     from dlperf.verdicts.reproduction import selection_of_result
-    from dlperf.verdicts.significance import LEAST_TRIALS
     from dlperf.verdicts.workspace import planned_configurations
 
-    wanted = selection_of_result(original, given.repeats or max(LEAST_TRIALS, original.n or 0))
-    chosen = {name: getattr(given, name) for name in ("hardware", "frameworks", "protocol") if getattr(given, name)}
-    plan = expand(replace(wanted, **chosen), options.current_catalog(context))
+    wanted = selection_of_result(original, given.repeats or chosen.first(APART))
+    fixed = {name: getattr(given, name) for name in ("hardware", "frameworks", "protocol") if getattr(given, name)}
+    plan = expand(replace(wanted, **fixed), options.current_catalog(context))
     if len(plan.configurations) > 1:
         raise RequestError("several configurations would run: name one hardware and one framework")
     planned = planned_configurations(options.current_workspace(context), original.campaign).get(original.configuration)
     return plan_version_again(plan, planned, wanted.repeats or 1) if planned and planned.version else plan
 
 
-def _print_agreement(found: Claim, verdict: Message) -> None:
+def _print_agreement(item: Judgement, found: Claim) -> None:
     for label, row in (("original", found.a), ("yours", found.b)):
         trials = f", {row.n} trials, spread {percent(row.spread)}" if row.n else ", no trials published"
         print(f"{label}: {number(row.value)} {row.unit} ({row.campaign}{trials})")
-    print(f"verdict: {verdict}")
-    if found.interval:
-        print("ratio of the medians, 95 % interval: " + " … ".join(f"{end:.4f}" for end in found.interval))
-    if found.detectable is not None:
-        print(f"smallest difference that these trials can show: {percent(found.detectable, 2)}")
+    print(f"verdict: {item.verdict}")
+    if item.found:
+        print(f"loss that was sought: {percent(item.found.loss, 2)}")
     reasons = (str(reason) for reason in found.reasons if reason.code != "with_caveat")
     for reason in dict.fromkeys((*reasons, *found.differences)):
         print_note(f"different or unknown: {reason}")

@@ -1,23 +1,25 @@
-"""``dlperf ab`` and ``dlperf bisect``."""
+"""``dlperf ab``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_note
+from dlperf.cli.verdicts.deciding import Deciding, options_of, seconds_of
 from dlperf.cli.verdicts.gates import print_judgements
-from dlperf.errors import ExitCode, RequestError
-from dlperf.view.text import count_noun
+from dlperf.errors import ExitCode
 
 if TYPE_CHECKING:
     from dlperf.plan import Plan, Selection
     from dlperf.plan.model import Version
     from dlperf.runs.paths import Workspace
-    from dlperf.verdicts.baselines import Judgement
+    from dlperf.verdicts.judging import Judgement, Options
 
 commands = typer.Typer()
 
@@ -31,82 +33,84 @@ def ab(
     a: Annotated[str, typer.Option("--a", metavar="REF", help=f"Before: {SIDE}.")],
     b: Annotated[str, typer.Option("--b", metavar="REF", help=f"After: {SIDE}.")],
     selection: Selection,
+    loss: options.LossOption = None,
+    max_repeats: options.MaxRepeatsOption = None,
+    budget: options.BudgetOption = None,
     name: options.NameOption = None,
     ci: options.CiOption = None,
     yes: options.YesOption = False,
 ) -> None:
-    """Compare two versions of a program, run in turns (A B A B).
+    """Compare two versions of a program, run in turns in a drawn order, until the verdict is clear.
 
-    Exits with 1 if B is worse.
+    One trial of each that does not count comes first, then five pairs, then more up to 15 (--max-repeats). Exits with
+    1 if B is worse, with 4 if it cannot be told.
 
     The recipe's `workdir` names the checkout. While the campaign runs, commits are checked out in runs/.versions.
     """
     from dlperf.view import versions
 
+    seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
     workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
     checkout = versions.checkout_of(plan)
     sides = [versions.find_version(workspace, checkout, side, text) for side, text in (("a", a), ("b", b))]
-    found, code = _run_in_turns(workspace, plan, sides, name, yes)
+    found, code, _ = Turns(workspace, plan, yes, seconds, chosen).run(sides, name)
     verdict = print_judgements(found, f"A ({sides[0].label})", ci)
     _print_reasons(found)
     raise typer.Exit(code or verdict)
 
 
-@commands.command()
-@options.selecting(*options.AXES, "repeats", "protocol")
-def bisect(
-    context: typer.Context,
-    good: Annotated[str, typer.Argument(metavar="GOOD", help="Commit that is fast enough.")],
-    bad: Annotated[str, typer.Argument(metavar="BAD", help="Later commit that is worse.")],
-    selection: Selection,
-    yes: options.YesOption = False,
-) -> None:
-    """Find the first commit that is worse than GOOD. Each step runs `dlperf ab` against GOOD."""
-    from dlperf.view import versions
+@dataclass(frozen=True)
+class Turns:
+    """How two versions are run in turns."""
 
-    workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
-    checkout = versions.checkout_of(plan)
-    first, last = versions.find_range(checkout, good, bad)
+    workspace: Workspace
+    plan: Plan
+    yes: bool
+    seconds: float
+    """Budget of time."""
+    chosen: Options
+    searching: bool = False
+    """Whether it is a step of a search, which prints nothing on stdout and whose results are not listed."""
 
-    def is_bad(commit: str, left: int) -> bool | None:
-        print_note(f"{count_noun(left, 'commit')} to try; next: {commit[:12]}")
-        sides = [versions.find_version(workspace, checkout, side, text) for side, text in (("a", first), ("b", commit))]
-        found, _ = _run_in_turns(workspace, plan, sides, None, yes or commit != last)
-        print_judgements(found, first[:12], None)
-        measured = [item for item in found if item.pair and item.pair.gain is not None]
-        return any(item.failed for item in measured) if len(measured) == len(found) else None
+    def run(self, sides: Sequence[Version], name: str | None = None) -> tuple[list[Judgement], ExitCode, str]:
+        """Run both versions as one campaign until each verdict is clear; return these, the exit code and the campaign.
 
-    if not is_bad(last, 1):
-        raise RequestError(f"{bad} is not worse than {good}, or gave no value: there is nothing to search for")
-    *unknown, worse = versions.first_bad_commit(checkout, first, last, is_bad)
-    for commit in unknown:
-        print_note(f"not measured, may be the first one, too: {commit}")
-    print(worse)
+        Raises:
+            typer.Exit: a signal ended the engine.
+        """
+        from dlperf.verdicts.inference.verdict import IN_TURNS
 
+        return self._run(sides, self.plan.selection.repeats or self.chosen.first(IN_TURNS), 1, name)
 
-def _run_in_turns(
-    workspace: Workspace, plan: Plan, sides: Sequence[Version], name: str | None, yes: bool
-) -> tuple[list[Judgement], ExitCode]:
-    """Run both versions as one campaign; return the verdicts and the engine's exit code.
+    def run_once(self, sides: Sequence[Version]) -> str:
+        """Run one trial of each version; return the campaign."""
+        return self._run(sides, 1, 0, None)[2]
 
-    Raises:
-        typer.Exit: a signal ended the engine.
-    """
-    from dlperf.cli.running.foreground import run_plan
-    from dlperf.plan.versions import plan_versions
-    from dlperf.verdicts.significance import LEAST_TRIALS
-    from dlperf.view import versions
+    def _run(
+        self, sides: Sequence[Version], repeats: int, uncounted: int, name: str | None
+    ) -> tuple[list[Judgement], ExitCode, str]:
+        from dlperf.campaign.create import create_campaign
+        from dlperf.cli.running.foreground import confirm_plan, run_in_foreground
+        from dlperf.plan.versions import plan_versions
+        from dlperf.table.load import SEARCH
+        from dlperf.view import versions
 
-    a, b = sides
-    both = plan_versions(plan, sides, plan.selection.repeats or LEAST_TRIALS)
-    paths, code = run_plan(workspace, both, name, yes)
-    if code is ExitCode.INTERRUPTED:
-        raise typer.Exit(code)
-    return versions.judge_versions(workspace, paths.name, a, b), code
+        both, once = plan_versions(self.plan, sides, repeats, uncounted), not uncounted
+        confirm_plan(both, self.yes or once)
+        paths = create_campaign(self.workspace, both, name)
+        if self.searching:
+            paths.tags.write_text(f"{SEARCH}\n", "utf-8")
+        a, b = sides
+        judge = partial(versions.judge_versions, self.workspace, paths.name, a, b, self.chosen)
+        deciding = None if once else Deciding(paths, judge, self.seconds)
+        code = run_in_foreground(self.workspace, paths, self.searching, deciding)
+        if code is ExitCode.INTERRUPTED:
+            raise typer.Exit(code)
+        return deciding.found if deciding else [], code, paths.name
 
 
 def _print_reasons(found: Sequence[Judgement]) -> None:
-    """Say what a public claim of faster or slower would need besides."""
+    """Say what a public claim of better or worse would need besides."""
     reasons = (str(reason) for item in found if item.pair and item.pair.ratio for reason in item.pair.reasons)
     for reason in dict.fromkeys(reasons):
         print_note(f"no claim for others: {reason}")

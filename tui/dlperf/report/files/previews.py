@@ -40,7 +40,7 @@ def previews(data: SiteData, font: Path) -> Iterator[tuple[str, bytes]]:
     """
     if not data.previews:
         return
-    reports = {key: answers(rows) for key, rows in data.reports.items()}
+    reports = {key: answers(rows, data.context) for key, rows in data.reports.items()}
     titles: dict[str, tuple[str, Sequence[Answer]]] = {
         at.HOME: ("How fast deep-learning frameworks train", every_answer(data)),
         **{at.report_page(*key): (data.report_title(ENGLISH, *key), found) for key, found in reports.items()},

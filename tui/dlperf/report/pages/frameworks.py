@@ -88,7 +88,7 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
 
 
 def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -> str:
-    found = said_of(row, rival)
+    found = said_of(row, rival, page.data.context)
     stated = page.reason(found.brief)
     return stated if found.verdict.code not in DECIDED else f"{stated}, {figures.percent(abs((found.gain or 1.0) - 1))}"
 

@@ -20,10 +20,8 @@ from dlperf.report.views import Column, Link, Table, Text, date
 from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
-from dlperf.verdicts.significance import SIGNIFICANT
+from dlperf.verdicts.inference.verdict import LEVEL
 
-WORSE = ("slower", "worse")
-"""Verdicts of a regression."""
 SUSPECTED = "suspected"
 MOST = 200
 """Most configurations on the page, regressions first; the data files hold all of them."""
@@ -43,8 +41,8 @@ def history(language: Language, data: SiteData) -> str:
     return page.render(
         "history.md.j2",
         count=len(found),
-        slower=verdicts["slower"] + verdicts["worse"],
-        faster=verdicts["faster"] + verdicts["better"],
+        worse=verdicts["worse"],
+        better=verdicts["better"],
         suspected=verdicts[SUSPECTED],
         most=MOST,
         overview=_overview(page, shown),
@@ -157,13 +155,13 @@ def _change(compared: Claim) -> str:
 
 def _verdict_of(compared: Claim) -> str:
     """Return the verdict's code, or ``SUSPECTED`` where the test shows a loss but a condition of a claim is missing."""
-    lost = compared.verdict.code == "similar_conditions" and (compared.gain or 1.0) < 1
-    return SUSPECTED if lost and (compared.p or 1.0) <= SIGNIFICANT else compared.verdict.code
+    lost = compared.verdict.code == "cannot_tell" and (compared.gain or 1.0) < 1
+    return SUSPECTED if lost and (compared.p or 1.0) <= LEVEL else compared.verdict.code
 
 
 def _verdict(page: Page, compared: Claim) -> tuple[Text | str, ...]:
     code, said = _verdict_of(compared), page.reason(compared.brief)
-    if code in WORSE:
+    if code == "worse":
         return (Text(page._("regression"), "regression"),)
     return (Text(page._("possible regression"), "warning"), said) if code == SUSPECTED else (said,)
 
@@ -171,7 +169,7 @@ def _verdict(page: Page, compared: Claim) -> tuple[Text | str, ...]:
 def _chart(page: Page, rows: Series, compared: Sequence[Claim | None]) -> str:
     points = tuple((float(number), row.value or 0.0) for number, row in enumerate(rows, 1))
     regressions = tuple(
-        point for point, one in zip(points, compared, strict=True) if one and _verdict_of(one) in (*WORSE, SUSPECTED)
+        point for point, one in zip(points, compared, strict=True) if one and _verdict_of(one) in ("worse", SUSPECTED)
     )
     spans = tuple((float(number), min(row.values), max(row.values)) for number, row in enumerate(rows, 1) if row.values)
     name = page.data.framework_title(rows[0].framework)

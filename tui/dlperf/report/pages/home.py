@@ -19,7 +19,9 @@ from dlperf.report.pages.results.pictures import ranked_bars
 from dlperf.report.site import locations as at
 from dlperf.report.views import Bar, Figure, Lead, Link, Table
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim, work_left_out
+from dlperf.verdicts.claims import Claim
+from dlperf.verdicts.families import work_left_out
+from dlperf.verdicts.inference.verdict import LEAST_UNITS
 
 NEWS = 6
 MOST_NAMED = 4
@@ -73,7 +75,7 @@ def home(language: Language, data: SiteData) -> str:
 
 def every_answer(data: SiteData) -> list[Answer]:
     """Return the answers of all reports on training; of published ones on the same conditions, the newest."""
-    return newest(data, [answer for rows in data.training_reports for answer in answers(rows)])
+    return newest(data, [answer for rows in data.training_reports for answer in answers(rows, data.context)])
 
 
 def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
@@ -155,7 +157,7 @@ def _leads(page: Page, claims: Sequence[Claim]) -> list[tuple[Link, list[str]]]:
 
 
 def _gain(page: Page, lead: Claim) -> str:
-    model, machine = page.data.case_title(lead.b.case), chip(page.data, lead.b)
+    model, machine = page.data.case_title(lead.b.case), gpus_of(page, lead)
     percent = _unbreakable(figures.percent((lead.gain or 1.0) - 1))
     return page._("{model} ({machine}) by {percent}", model=model, machine=machine, percent=percent)
 
@@ -230,11 +232,20 @@ def lead(page: Page, answer: Answer) -> Lead:
         percent=_unbreakable(figures.percent((found.gain or 1.0) - 1)),
         trials=str(min(len(found.a.values), len(found.b.values))),
         p=figures.optional(round(found.p, 4)) if found.p is not None else "",
-        detectable=_unbreakable(figures.percent(found.detectable)),
+        sought=_unbreakable(figures.percent(found.detectable)),
+        gpus=gpus_of(page, found),
         why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),
-        brief=page.reason(said_of(answer.best, second).brief),
+        brief=page.reason(said_of(answer.best, second, answer.context).brief),
         power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
     )
+
+
+def gpus_of(page: Page, found: Claim) -> str:
+    """Return on how many machines a claim holds; of three on, it is about their kind."""
+    machine = chip(page.data, found.b)
+    if found.gpus >= LEAST_UNITS:
+        return machine
+    return page._("one {machine}", machine=machine) if found.gpus == 1 else page._("two {machine}", machine=machine)
 
 
 def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[str]:

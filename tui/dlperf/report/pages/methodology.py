@@ -16,9 +16,10 @@ from dlperf.report.pages.protocols import protocol_views
 from dlperf.report.site import locations as at
 from dlperf.report.views import Column, Listed, Table
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts import claims, significance
-from dlperf.verdicts.claims import Claim, machine_variation
-from dlperf.verdicts.significance import detectable_difference
+from dlperf.verdicts import conditions
+from dlperf.verdicts.claims import DECIDED, Claim, known_variation
+from dlperf.verdicts.inference import verdict
+from dlperf.verdicts.inference.verdict import Variation, detectable_difference
 
 VARIATIONS = (0.001, 0.003, 0.01, 0.03)
 TRIALS = (5, 7, 10)
@@ -29,29 +30,40 @@ def methodology(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.METHODOLOGY)
     measured = [row for row in data.ordered if data.kind(row.campaign) == "measured" and row.value is not None]
     own = [rows for (source, _), rows in data.reports.items() if data.kind(source) == "measured"]
-    found = [answer.claim for rows in own for answer in answers(rows) if answer.claim is not None]
+    found = [answer.claim for rows in own for answer in answers(rows, data.context) if answer.claim is not None]
     undecided = [one for one in found if not one.improves]
+    known = known_variation(measured)
     return page.render(
         "methodology.md.j2",
         **protocol_views(page),
         audit=at.html_address(page.path, at.AUDIT),
-        least=significance.LEAST_TRIALS,
-        level=f"{significance.SIGNIFICANT:g}",
+        least=verdict.CLAIM.least,
+        level=f"{verdict.LEVEL:g}",
+        each=f"{data.context.level:.2g}",
+        tested=sum(one.is_testable for one in found),
         window=WINDOW_SECONDS,
-        in_row=claims.MOST_IN_ROW,
-        resamples=f"{significance.RESAMPLES:,}",
-        permutations=f"{significance.EXACT:,}",
+        in_row=conditions.MOST_IN_ROW,
+        permutations=f"{verdict.EXACT:,}",
+        largest_loss=figures.percent(verdict.LARGEST_LOSS),
+        assumed=figures.percent(verdict.ASSUMED_MACHINES),
+        units=verdict.LEAST_UNITS,
+        in_turns=verdict.IN_TURNS,
         detectable=_detectable(page),
         within=figures.percent(pooled_variation([row.values for row in measured]), 2),
-        times=f"{claims.BEYOND_MACHINES:.1f}",
-        between=figures.percent(machine_variation(measured), 2),
+        between_campaigns=_variation(known.campaigns),
+        between_machines=_variation(known.machines),
         compared=len(found),
-        claimed=sum(one.verdict.code in claims.DECIDED for one in found),
+        claimed=sum(one.verdict.code in DECIDED for one in found),
         undecided=len(undecided),
         precisions=_precisions(page),
         reasons=_reasons(page, found),
         examples=_examples(page, undecided),
     )
+
+
+def _variation(known: Variation | None) -> str:
+    """Return a variation and how many differences it rests on; empty where it is unknown."""
+    return f"{figures.percent(known.share, 2)} (n = {known.freedom:.0f})" if known else ""
 
 
 def _detectable(page: Page) -> Table:
@@ -90,7 +102,7 @@ def _examples(page: Page, undecided: Sequence[Claim]) -> Table:
     chosen = [*distinct.values(), *(one for one in undecided if one not in distinct.values())][:MOST_EXAMPLES]
     columns = [
         *(Column(name, words=True) for name in (page._("Comparison"), "A", "B")),
-        *map(Column, ("B/A", page._("95 % interval"), "p")),
+        *map(Column, ("B/A", page._("99 % interval"), "p")),
         Column(page._("Why there is no claim"), words=True),
     ]
     return Table(tuple(columns), tuple(_example(page, one) for one in chosen))

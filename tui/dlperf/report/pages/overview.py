@@ -14,7 +14,7 @@ from dlperf.report.data import SiteData, gpus_total, grouped, is_published
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.results.pictures import bars
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.significance import LEAST_TRIALS
+from dlperf.verdicts.inference.verdict import CLAIM
 
 CHIP = re.compile(r"\b(?:GB|MI|[ABHLTPV])\d{2,3}X?\b", re.IGNORECASE)
 """Name of an accelerator within the title of a machine."""
@@ -106,7 +106,7 @@ def _best(members: Sequence[ConfigurationResult]) -> ConfigurationResult:
 
 
 def _trials(row: ConfigurationResult) -> int:
-    return 0 if is_published(row.campaign) else min(row.n or 0, LEAST_TRIALS)
+    return 0 if is_published(row.campaign) else min(row.n or 0, CLAIM.most)
 
 
 def _per_gpu(row: ConfigurationResult) -> float:

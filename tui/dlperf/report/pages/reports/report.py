@@ -31,7 +31,7 @@ Results = Sequence[ConfigurationResult]
 def report(language: Language, data: SiteData, source: str, case: str, results: Results) -> str:
     """Return the page."""
     page = Page(language, data, at.report_page(source, case), figures.shared_axes(results))
-    published, found = data.published.get(results[0].campaign), answers(results)
+    published, found = data.published.get(results[0].campaign), answers(results, data.context)
     rivals = [answer for answer in found if len(answer.ranked) > 1]
     shown = best_of_cases(found)
     return page.render(

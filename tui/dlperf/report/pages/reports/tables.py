@@ -127,7 +127,7 @@ def _grid(
     absent = Figure(page._(figures.missing_reason(results[0].campaign)), missing=True)
     body: list[tuple[object, ...]] = []
     for row, members in of_rows.items():
-        best = claimed_best(members) if best_of_row else None
+        best = claimed_best(members, page.data.context) if best_of_row else None
         found = [_figures(page, cells.get((row, column), ()), best) or (absent,) for column in of_columns]
         body.append((rows[1](page, members[0]), *found))
     titles = [columns[1](page, members[0]) for members in of_columns.values()]

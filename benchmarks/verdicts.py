@@ -1,0 +1,319 @@
+"""How often verdicts are right, by simulated histories.
+
+    python benchmarks/verdicts.py [HISTORIES]
+
+The product's own functions judge; only the trials are drawn. asv's search is written after its source, and Apache Otava
+is run where it is installed (``pip install apache-otava``). 10,000 histories take about an hour on two processors.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+
+from dlperf.verdicts.inference.commit_search import MOST_OF_ENDS, History, Step, search
+from dlperf.verdicts.inference.level_change import LEAST_VALUES, last_change
+from dlperf.verdicts.inference.verdict import (
+    APART,
+    ASSUMED_MACHINES,
+    IN_TURNS,
+    OF_KIND,
+    Evidence,
+    Policy,
+    Variation,
+    Verdict,
+    apart,
+    between_steps,
+    judge,
+)
+
+NOISE = 0.0035
+"""Relative deviation from trial to trial where a row does not name another."""
+TRIALS = "trials"
+CAMPAIGNS = 30
+"""Default of ``baseline trend --last``."""
+
+Outcome = tuple[str, int]
+"""What came out, and the trials of both sides."""
+
+
+def scores(draw: random.Random, count: int, noise: float, level: float = 0.0) -> list[float]:
+    return [math.exp(level + draw.gauss(0, noise)) for _ in range(count)]
+
+
+def in_turns(seed: int, loss: float, noise: float = NOISE, policy: Policy = IN_TURNS) -> Outcome:
+    """``dlperf ab``: pairs are added until the verdict is clear."""
+    draw = random.Random(seed)
+    a, b = scores(draw, policy.most, noise), scores(draw, policy.most, noise, math.log1p(-loss))
+    for count in range(policy.least, policy.most + 1):
+        found = judge(Evidence(a[:count], b[:count], paired=True), policy)
+        if found and found.decided:
+            return found.code, 2 * count
+    return "cannot_tell", 2 * policy.most
+
+
+def gate(
+    seed: int, loss: float, campaign: float, machine: float = 0.0, noise: float = NOISE, known: int = 0
+) -> Outcome:
+    """``run --gate`` and ``reproduce``: a new campaign against a kept one, with levels of their own.
+
+    Args:
+        campaign: deviation of the campaigns' levels, in those of a trial.
+        machine: relative deviation of two machines' levels; 0 for one machine.
+        known: earlier campaigns from which the deviation is estimated.
+    """
+    draw = random.Random(seed)
+
+    def level() -> float:
+        return draw.gauss(0, campaign * noise) + draw.gauss(0, machine)
+
+    kept = scores(draw, 7, noise, level())
+    new = scores(draw, APART.most, noise, level() + math.log1p(-loss))
+    earlier = [scores(draw, 7, noise, draw.gauss(0, campaign * noise)) for _ in range(known)]
+    between = between_steps([[sum(each) / len(each) for each in earlier]]) if known else None
+    machines = Variation(ASSUMED_MACHINES) if machine else None
+    found: Verdict | None = None
+    for count in (APART.least, APART.most):
+        found = judge(apart(kept, new[:count], between, machines), APART)
+        if found and found.decided:
+            return found.code, count
+    return "cannot_tell", APART.most
+
+
+def year_of(
+    draw: random.Random, loss: float, looks: int, machine_weeks: int, machine: float
+) -> tuple[list[float], list[int]]:
+    """Return a value for each week, and its machine; the loss comes in the thirtieth week."""
+    machines = [week // machine_weeks if machine_weeks else 0 for week in range(looks)]
+    levels = [draw.gauss(0, machine) for _ in range(max(machines) + 1)]
+    losses = [math.log1p(-loss if week >= 30 else 0.0) for week in range(looks)]
+    noise = [draw.gauss(0, NOISE) for _ in range(looks)]
+    return [math.exp(levels[on] + lost + by) for on, lost, by in zip(machines, losses, noise, strict=True)], machines
+
+
+def year(seed: int, loss: float, looks: int = 52, machine_weeks: int = 0, machine: float = 0.0) -> Outcome:
+    """``baseline trend`` once a week."""
+    values, machines = year_of(random.Random(seed), loss, looks, machine_weeks, machine)
+    for week in range(LEAST_VALUES, looks + 1):
+        first = max(0, week - CAMPAIGNS)
+        found = last_change(values[first:week], machines[first:week])
+        if found:
+            before, since = values[first + found.start : first + found.index], values[first + found.index : week]
+            return "worse" if sum(since) / len(since) < sum(before) / len(before) else "better", week
+    return "none", looks
+
+
+def otava_year(seed: int, loss: float, machine_weeks: int = 0, machine: float = 0.0) -> Outcome:
+    """Apache Otava, if installed, on the same series: ``compute_change_points`` at its default p of 0.001."""
+    from otava.analysis import compute_change_points
+
+    values, _ = year_of(random.Random(seed), loss, 52, machine_weeks, machine)
+    for week in range(LEAST_VALUES, 53):
+        series = values[max(0, week - CAMPAIGNS) : week]
+        for change in compute_change_points(series, window_len=50, max_pvalue=0.001)[0]:
+            if change.stats.mean_2 < change.stats.mean_1:
+                return "worse", week
+    return "none", 52
+
+
+def kind(seed: int, effect: float, gpus: int = 3, trials: int = 7, noise: float = NOISE, lead: float = 0.0) -> Outcome:
+    """A claim about a kind of GPU: each GPU has a difference of its own for each program, in deviations of a trial."""
+    draw = random.Random(seed)
+    a, b = (
+        [sum(scores(draw, trials, noise, draw.gauss(0, effect * noise) + side * lead)) / trials for _ in range(gpus)]
+        for side in (0, 1)
+    )
+    found = judge(Evidence(a, b, paired=True), OF_KIND)
+    return found.code if found else "cannot_tell", gpus
+
+
+def find_commit(
+    seed: int, commits: int, loss: float, noise: float, at: int | None = None, step: float = 0.0, heavy: bool = False
+) -> Outcome:
+    """``dlperf bisect``; ``at`` is the first bad commit, ``step`` the deviation of steps' levels."""
+    draw = random.Random(seed)
+    first = at or draw.randint(1, commits)
+    names = [str(index) for index in range(commits + 1)]
+    history = History("0", {name: [] if name == "1" else [names[index]] for index, name in enumerate(names[1:])})
+    count = Counter[str]()
+
+    def trial(name: str, level: float) -> tuple[str, float]:
+        count[name] += 1
+        # a chi-squared value of three degrees of freedom: Student's t scaled to the same variance
+        deviation = draw.gauss(0, 1) / (math.sqrt(draw.gammavariate(1.5, 2)) if heavy else 1)
+        return name, level + deviation * noise + (math.log1p(-loss) if int(name) >= first else 0.0)
+
+    def measure(commit: str, reference: str) -> Step:
+        level = draw.gauss(0, step * noise)
+        return trial(commit, level), trial(reference, level)
+
+    ends: list[tuple[str, float]] = []
+    for _ in range(MOST_OF_ENDS):
+        ends += measure(history.bad, history.good)
+        values = [[math.exp(value) for name, value in ends if name == side] for side in (history.good, history.bad)]
+        found = judge(Evidence(*values, paired=True), IN_TURNS)
+        if found and found.code == "worse":
+            break
+    else:
+        return "cannot tell", count.total()
+    beliefs, _ = search(history, tuple(ends), measure)
+    if beliefs.found:
+        return "right" if beliefs.found == str(first) else "wrong", count.total()
+    return "range" if str(first) in beliefs.range() else "wrong range", count.total()
+
+
+def asv_find(seed: int, commits: int, loss: float, noise: float, at: int | None = None) -> Outcome:
+    """The search of ``asv find`` 0.6 (commands/find.py): medians of five, halves compared, no repeats where unsure."""
+    draw = random.Random(seed)
+    first = at or draw.randint(1, commits)
+    known: dict[int, float] = {}
+
+    def value(index: int) -> float:
+        if index not in known:
+            level = math.log1p(-loss) if index >= first else 0.0
+            known[index] = sorted(1 / score for score in scores(draw, 5, noise, level))[2]
+        return known[index]
+
+    low, high = 0, commits
+    while high - low > 1:
+        middle = low + (high - low) // 2
+        first_half, second_half = value(middle) - value(low), value(high) - value(middle)
+        low, high = (low, middle) if first_half > second_half else (middle, high)
+    return "right" if high == first else "wrong", 5 * len(known)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table."""
+
+    title: str
+    simulate: Callable[[int], Outcome]
+    wanted: str
+    """Outcomes whose share is shown, comma-separated."""
+    reach: str
+
+
+ROWS = (
+    Row(
+        "bisect, 12 commits, -5 % at the eighth, noise 2 %",
+        partial(find_commit, commits=12, loss=0.05, noise=0.02, at=8),
+        "right,wrong",
+        "≥ 95 % right, ≤ 5 % wrong",
+    ),
+    Row(
+        "… steps with levels of 1 sd",
+        partial(find_commit, commits=12, loss=0.05, noise=0.02, at=8, step=1.0),
+        "right,wrong",
+        "",
+    ),
+    Row(
+        "… Student's t noise, 3 degrees of freedom",
+        partial(find_commit, commits=12, loss=0.05, noise=0.02, at=8, heavy=True),
+        "right,wrong",
+        "",
+    ),
+    Row(
+        "asv find, median of five, the same",
+        partial(asv_find, commits=12, loss=0.05, noise=0.02, at=8),
+        "right,wrong",
+        "",
+    ),
+    Row(
+        "bisect, 64 commits, -1 %, noise 0.35 %",
+        partial(find_commit, commits=64, loss=0.01, noise=NOISE),
+        "right,range,wrong,wrong range",
+        "≥ 95 % right or range, ≤ 1 % wrong",
+    ),
+    Row("asv find, median of five, the same", partial(asv_find, commits=64, loss=0.01, noise=NOISE), "right,wrong", ""),
+    Row(
+        "bisect, 20 commits, -2 %, noise 0.35 %",
+        partial(find_commit, commits=20, loss=0.02, noise=NOISE),
+        "right,range,wrong,wrong range",
+        "",
+    ),
+    Row(
+        "gate, no change, campaigns differ by 1 sd",
+        partial(gate, loss=0.0, campaign=1.0),
+        "worse,same,cannot_tell",
+        "≤ 1 % worse",
+    ),
+    Row(
+        "… by 1 sd, estimated from ten campaigns",
+        partial(gate, loss=0.0, campaign=1.0, known=10),
+        "worse,same,cannot_tell",
+        "≤ 1 % worse",
+    ),
+    Row("… by 3 sd, not known", partial(gate, loss=0.0, campaign=3.0), "worse,same,cannot_tell", ""),
+    Row(
+        "… by 3 sd, estimated from ten campaigns",
+        partial(gate, loss=0.0, campaign=3.0, known=10),
+        "worse,same,cannot_tell",
+        "",
+    ),
+    Row(
+        "gate, a loss of 3 %, campaigns differ by 1 sd",
+        partial(gate, loss=0.03, campaign=1.0),
+        "worse,same,cannot_tell",
+        "",
+    ),
+    Row(
+        "reproduce, identical program, machines differ by 1 %",
+        partial(gate, loss=0.0, campaign=1.0, machine=0.01),
+        "worse,better,cannot_tell",
+        "≤ 2 % different",
+    ),
+    Row(
+        "… machines differ by 2 %",
+        partial(gate, loss=0.0, campaign=1.0, machine=0.02),
+        "worse,better,cannot_tell",
+        "≤ 2 % different",
+    ),
+    Row("trend, 52 weekly looks, no change", partial(year, loss=0.0), "worse", "≤ 1 %"),
+    Row(
+        "… machine changes every six weeks, by 2 sd",
+        partial(year, loss=0.0, machine_weeks=6, machine=2 * NOISE),
+        "worse",
+        "≤ 2 %",
+    ),
+    Row("Otava 0.8, 52 weekly looks, no change", partial(otava_year, loss=0.0), "worse", ""),
+    Row(
+        "Otava 0.8, machine changes every six weeks, by 2 sd",
+        partial(otava_year, loss=0.0, machine_weeks=6, machine=2 * NOISE),
+        "worse",
+        "",
+    ),
+    Row("trend, a loss of 1 % in the thirtieth week", partial(year, loss=0.01), "worse", ""),
+    Row("claim about a kind, GPU × framework effect of 2 sd", partial(kind, effect=2.0), "better,worse", "≤ 1 % false"),
+    Row("… a lead of 9 %", partial(kind, effect=2.0, lead=0.09), "better,worse", ""),
+    Row("ab, a loss of 1 %, noise 0.35 %", partial(in_turns, loss=0.01), "worse,same,cannot_tell", "≥ 95 % found"),
+    Row("ab, no change", partial(in_turns, loss=0.0), "worse,better,same,cannot_tell", ""),
+)
+
+
+def measured(row: Row, histories: int, pool: ProcessPoolExecutor) -> tuple[Counter[str], float]:
+    """Return how often each outcome came, and the mean number of trials."""
+    outcomes: Sequence[Outcome] = list(pool.map(row.simulate, range(histories), chunksize=max(1, histories // 64)))
+    return Counter(code for code, _ in outcomes), sum(count for _, count in outcomes) / histories
+
+
+def main() -> None:
+    histories = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    print(f"| {histories:,} histories each | reached | trials, mean | to reach |\n| --- | --- | --- | --- |")
+    with ProcessPoolExecutor() as pool:
+        for row in ROWS:
+            if "Otava" in row.title and find_spec("otava") is None:
+                continue
+            counts, trials = measured(row, histories, pool)
+            shares = ", ".join(f"{100 * counts[name] / histories:.2f} % {name}" for name in row.wanted.split(","))
+            print(f"| {row.title} | {shares.replace('_', ' ')} | {trials:.1f} | {row.reach} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

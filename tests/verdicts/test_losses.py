@@ -1,0 +1,53 @@
+"""When two programs are shown to train alike."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from dlperf.verdicts.losses import unlike_losses
+
+SEEDS = (2.00, 2.03, 1.98, 2.01, 1.99)
+
+
+def losses(*last: float) -> list[tuple[tuple[int, float], ...]]:
+    return [((10, 5.0 + loss / 100), (100, loss)) for loss in last]
+
+
+@pytest.mark.parametrize(
+    ("other", "code"),
+    [
+        (SEEDS[::-1], ""),
+        ((2.01, 2.04, 1.99, 2.02, 2.00), ""),
+        ((2.06, 2.09, 2.04, 2.07, 2.05), "losses_differ"),
+        ((1.0, 3.9, 2.0, 2.8, 1.2), "losses_unclear"),
+    ],
+    ids=["equal", "within what seeds differ by", "3 % apart", "too varied"],
+)
+def test_losses_are_alike_where_they_are_shown_to_be(other, code):
+    there, back = (
+        list(unlike_losses(*sides, "a", "b"))
+        for sides in ((losses(*SEEDS), losses(*other)), (losses(*other), losses(*SEEDS)))
+    )
+    assert [why.code for why in there] == [why.code for why in back] == ([code] if code else [])
+
+
+def test_the_latest_step_at_which_they_differ_is_named():
+    (why,) = unlike_losses(losses(*SEEDS), losses(*(loss * 2 for loss in SEEDS)), "a", "b")
+    assert str(why) == "different loss at step 100: 2 with a, 4 with b"
+
+
+@pytest.mark.parametrize(
+    "other", [[], [((200, 9.0),)] * 5, [((100, -1.0),)] * 5], ids=["none", "no common step", "negative"]
+)
+def test_unknown_losses_say_nothing(other):
+    assert list(unlike_losses(losses(*SEEDS), other, "a", "b")) == []
+
+
+def test_programs_that_train_alike_are_refused_in_one_of_a_hundred_cases():
+    draw, refused = random.Random(3), 0
+    for _ in range(300):
+        sides = [[tuple((step, draw.gauss(3, 0.03)) for step in (10, 20, 50, 100)) for _ in range(5)] for _ in "ab"]
+        refused += bool(list(unlike_losses(*sides, "a", "b")))
+    assert refused <= 9

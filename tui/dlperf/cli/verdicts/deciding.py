@@ -1,0 +1,91 @@
+"""Add trials to a campaign while its verdicts are open."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dlperf.cli.output import print_note
+from dlperf.errors import RequestError
+from dlperf.view.text import count_noun
+
+if TYPE_CHECKING:
+    from dlperf.plan import TrialKey
+    from dlperf.runs.paths import CampaignPaths
+    from dlperf.verdicts.judging import Judgement, Options
+
+SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def options_of(loss: float | None, most: int | None) -> Options:
+    """Return the options of verdicts from those of a command, where the loss is in percent."""
+    from dlperf.verdicts.judging import Options
+
+    return Options(None if loss is None else loss / 100, most)
+
+
+def seconds_of(budget: str | None) -> float:
+    """Return the seconds of a budget such as ``45m``; no end without one.
+
+    Raises:
+        RequestError: it is no time.
+    """
+    if budget is None:
+        return float("inf")
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", budget.strip())
+    if not found:
+        raise RequestError(f"--budget {budget}: write a time such as 90s, 45m or 3h")
+    return float(found[1]) * SECONDS[found[2]]
+
+
+@dataclass
+class Deciding:
+    """Judges a campaign whenever its trials have ended, and names those to add."""
+
+    paths: CampaignPaths
+    judge: Callable[[], list[Judgement]]
+    seconds: float
+    """Budget of time."""
+    found: list[Judgement] = field(default_factory=list)
+    _begun: float = field(default_factory=time.monotonic)
+    _round: float = field(default_factory=time.monotonic)
+    _trials: int = -1
+
+    def __call__(self) -> list[TrialKey]:
+        """Return the trials to add in a drawn order; none where all is decided or the budget is spent."""
+        self.found = self.judge()
+        now = time.monotonic()
+        last, self._round = now - self._round, now
+        trials = sum(len(item.pair.b.values) for item in self.found if item.pair)
+        grew, self._trials = trials > self._trials, trials
+        wanting = [item for item in self.found if item.wants_trials]
+        # a configuration that gives no values would be asked for for ever
+        if not wanting or not grew:
+            return []
+        if now - self._begun + last > self.seconds:
+            print_note(f"budget spent with {count_noun(len(wanting), 'verdict')} open")
+            return []
+        print_note(f"open: {count_noun(len(wanting), 'verdict')} of {len(self.found)}, so trials are added")
+        return self._added(wanting)
+
+    def _added(self, wanting: Sequence[Judgement]) -> list[TrialKey]:
+        from dlperf.plan import TrialKey
+        from dlperf.runs.journal import CampaignReader
+
+        reader = CampaignReader(self.paths)
+        last: dict[str, int] = {}
+        for key in reader.refresh().trials:
+            last[key.configuration] = max(key.number, last.get(key.configuration, 0))
+        draw, keys = random.Random(f"{reader.record.seed} {self._trials}"), []
+        for item in wanting:
+            sides = [row.configuration for row in (item.pair.a, item.pair.b)] if item.pair else []
+            names = [name for name in dict.fromkeys(sides) if name in last]
+            # at once up to the last of a policy's few looks
+            rounds = 1 if item.policy.looks is None or item.pair is None else item.policy.most - len(item.pair.b.values)
+            for number in range(1, rounds + 1):
+                keys += [TrialKey(name, last[name] + number) for name in draw.sample(names, len(names))]
+        return keys

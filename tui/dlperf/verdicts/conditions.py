@@ -1,0 +1,140 @@
+"""Conditions of a claim, and what two results lack of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from dlperf.catalog.axes import REVISION
+from dlperf.evidence.facts import LIBRARIES
+from dlperf.measured.findings.trials import WINDOW_SECONDS
+from dlperf.measured.model import TrialResult
+from dlperf.messages import Message, message
+from dlperf.table.conditions import used_numerics
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.families import work_left_out
+from dlperf.verdicts.losses import unlike_losses
+from dlperf.verdicts.refusals import refusals
+
+MOST_IN_ROW = 2
+"""Trials of one side after each other in trials that ran in turns: ABAB and ABBA are, AAABBB is not."""
+SAID = ("too_few_trials", "short_window")
+"""Findings that other conditions of a claim say already."""
+MACHINE = ("gpu.uuid", "machine")
+"""Conditions of a trial that name its machine."""
+THIRD_PARTY = message("third_party")
+
+Recorded = frozenset[tuple[str, str]] | None
+
+
+def scores(row: ConfigurationResult) -> tuple[float, ...]:
+    """Return the values of the usable trials so that higher is better; none if one is not above 0."""
+    values = row.values
+    if any(value <= 0 for value in values):
+        return ()
+    return values if row.direction == "higher" else tuple(1 / value for value in values)
+
+
+def incomparable(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
+    """Yield why even the ratio would mean nothing."""
+    yield from (row.status.in_full for row in (a, b) if not row.value)
+    pairs = ((a.metric, b.metric), (a.unit, b.unit), (a.case, b.case))
+    yield from (message("units_differ", a=left, b=right) for left, right in pairs if left != right)
+    for side, other in ((a, b), (b, a)):
+        if work_left_out(side.framework) not in ("", work_left_out(other.framework)):
+            yield message("leaves_out_work", framework=side.framework)
+
+
+def obstacles(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
+    """Yield what a claim needs and these results lack, the most important first."""
+    if any(row.status.code == "published" for row in (a, b)):
+        yield THIRD_PARTY
+        return
+    yield from _unequal_settings(a, b)
+    yield from refusals(a, b)
+    yield from _unequal_numerics(a, b)
+    yield from _unequal_losses(a, b)
+    yield from _machines(a, b)
+    yield from _windows(a, b)
+    for row in (a, b):
+        found = (item for item in row.caveats if item.code not in SAID)
+        yield from (message("with_caveat", framework=row.framework, why=item.message) for item in found)
+
+
+def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
+    settings = [
+        ("batch_size", a.batch_size, b.batch_size),
+        ("scale", a.scale, b.scale),
+        ("protocol", a.protocol, b.protocol),
+        ("tuning", a.tuning or "–", b.tuning or "–"),
+        *((name, dict(a.axes).get(name), dict(b.axes).get(name)) for name in sorted(dict((*a.axes, *b.axes)))),
+    ]
+    for name, left, right in settings:
+        if left != right and name != REVISION:
+            yield message("unequal_setting", name=name, a=str(left), b=str(right))
+
+
+def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
+    left, right = (used_numerics(row.numerics, row.gpus_total) for row in (a, b))
+    unlike = [f"{name} {left[name]}/{right[name]}" for name in left if right.get(name, left[name]) != left[name]]
+    if a.precision != b.precision:
+        unlike = unlike or [f"{a.precision.upper()} / {b.precision.upper()}"]
+    if unlike:
+        yield message("numerics_differ", names=", ".join(unlike))
+    elif not left or left != right:
+        yield message("numerics_unknown")
+
+
+def _unequal_losses(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
+    """Programs that do not train alike may not do the same work."""
+    left, right = ([trial.losses for trial in usable_trials(row)] for row in (a, b))
+    yield from unlike_losses(left, right, a.framework, b.framework)
+
+
+def _machines(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
+    """Yield what differs of the machines; where hardware is compared, of the programs that ran on them."""
+    if a.hardware != b.hardware:
+        yield from _equal(recorded(a, "programs."), recorded(b, "programs."), "programs")
+        yield from _equal(recorded(a, LIBRARIES), recorded(b, LIBRARIES), "versions")
+        return
+    yield from _equal(recorded(a, *MACHINE), recorded(b, *MACHINE), "gpus")
+    if not in_turns(a, b):
+        yield message("not_interleaved")
+
+
+def _equal(a: Recorded, b: Recorded, what: str) -> Iterator[Message]:
+    if a is None or b is None:
+        yield message(f"{what}_unrecorded")
+    elif a != b:
+        yield message(f"other_{what}")
+
+
+def recorded(row: ConfigurationResult, *names: str) -> Recorded:
+    """Return the conditions of all trials whose names begin so; None if a trial recorded none."""
+    found = [{item for item in trial.conditions.items() if item[0].startswith(names)} for trial in usable_trials(row)]
+    return frozenset().union(*found) if found and all(found) else None
+
+
+def in_turns(a: ConfigurationResult, b: ConfigurationResult) -> bool:
+    """Whether the trials of both sides alternated."""
+    started = [(trial.started or "", side) for side, row in enumerate((a, b)) for trial in usable_trials(row)]
+    order = [side for moment, side in sorted(started)]
+    return all(moment for moment, _ in started) and max(len(list(run)) for _, run in groupby(order)) <= MOST_IN_ROW
+
+
+def _windows(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
+    windows = [trial.window_seconds for row in (a, b) for trial in usable_trials(row)]
+    known = [seconds for seconds in windows if seconds is not None]
+    if len(known) < len(windows):
+        yield message("window_unrecorded")
+    elif known and min(known) < WINDOW_SECONDS:
+        yield message("short_window", seconds=min(known), least=WINDOW_SECONDS)
+
+
+def same_machine(a: ConfigurationResult, b: ConfigurationResult) -> bool:
+    """Whether both record the same machine or GPUs."""
+    return not any(_equal(recorded(a, *MACHINE), recorded(b, *MACHINE), "gpus"))
+
+
+def usable_trials(row: ConfigurationResult) -> list[TrialResult]:
+    return [trial for trial in row.trials if trial.usable]

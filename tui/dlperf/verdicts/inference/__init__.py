@@ -1,0 +1,1 @@
+"""Numbers → verdicts: tests, intervals, searches. Pure."""

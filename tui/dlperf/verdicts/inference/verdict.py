@@ -1,0 +1,308 @@
+"""The one function that turns results into a verdict: better, worse, same, or cannot tell. Pure."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from statistics import fmean, median, stdev
+from typing import Literal
+
+from dlperf.verdicts.inference.permutation import EXACT as EXACT
+from dlperf.verdicts.inference.permutation import permutation_p
+from dlperf.verdicts.inference.student import tail, two_sided
+
+LEVEL = 0.01
+"""How often results that do not differ may be called better or worse."""
+LARGEST_LOSS = 0.05
+"""Default limit of the loss that is sought: results that vary more do not pass as the same without a stated loss."""
+SMALLEST_LOSS = 0.001
+LEAST_VARIATION = 1e-4
+"""Relative standard deviation below which trials are not believed to repeat: logs print about four digits."""
+PRIOR = 8.0
+"""Variance of the differences that the always-valid test is made for, in variances of one pair."""
+ROOM = 3.0
+"""Standard errors by which results that do not differ may seem to."""
+MOST_NEEDED = 1000
+POWER = 0.9
+"""For ``detectable_difference``; the exact test then has 0.82 with five trials and 0.87 with seven."""
+ASSUMED_MACHINES = 0.02
+"""Relative standard deviation between machines of one kind until three were measured: the GPUs of a cluster differ by
+8 % on average from the slowest to the fastest (Sinha et al., Not All GPUs Are Created Equal, SC 2022)."""
+LEAST_UNITS = 3
+"""Machines from which a variation between them is estimated; GPUs of a claim about their kind."""
+LEAST_STEPS = 6
+"""Steps from campaign to campaign from which the variation between them is estimated."""
+MEDIAN_STEP = 0.954
+"""Median of the absolute difference of two normal values, in their standard deviations."""
+STEP_EFFICIENCY = 0.37
+"""Degrees of freedom that a step gives to its median (Hampel 1974: that of the median absolute deviation)."""
+
+Code = Literal["better", "worse", "same", "cannot_tell"]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What decides a verdict."""
+
+    looks: int | None
+    """How often the results are looked at while trials are added; None for any number, by an always-valid test."""
+    least: int
+    """Trials of each side without which there is no verdict."""
+    most: int
+    """Trials of each side up to which are added while nothing is decided."""
+    level: float = LEVEL
+    loss: float | None = None
+    """Relative loss that is sought; None for the smallest that ``most`` trials of this variation can decide."""
+    largest: float = LARGEST_LOSS
+    """The most that is sought by default."""
+    exact: bool = False
+    """Whether p is that of the permutation test, which assumes no distribution."""
+
+
+IN_TURNS = Policy(looks=None, least=5, most=15)
+"""Two versions whose trials alternate on one machine."""
+APART = Policy(looks=2, least=5, most=10)
+"""Two campaigns: a gate, a reproduction."""
+CLAIM = Policy(looks=1, least=5, most=7, exact=True)
+"""Two programs on one machine, for others to read."""
+OF_KIND = Policy(looks=1, least=LEAST_UNITS, most=LEAST_UNITS)
+"""Two programs on several GPUs of a kind; each value is that of a GPU."""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A relative standard deviation, and the degrees of freedom of its estimate."""
+
+    share: float
+    freedom: float = math.inf
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The trials of two sides, as scores of which higher is better, and what their sides differ by without a cause."""
+
+    a: Sequence[float]
+    b: Sequence[float]
+    paired: bool = False
+    """Whether the trials of both sides alternated, so that the n-th of each belong together."""
+    between: tuple[Variation, ...] = ()
+    """Variations of the level of a side, as between campaigns or machines."""
+
+    @property
+    def count(self) -> int:
+        """Trials of the side that has fewer."""
+        return min(len(self.a), len(self.b))
+
+    @cached_property
+    def difference(self) -> float:
+        """Of the means of the logarithms."""
+        if self.paired:
+            return fmean(self._pairs)
+        a, b = self._logarithms
+        return fmean(b) - fmean(a)
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation of a pair's difference, or else of a trial."""
+        groups = [self._pairs] if self.paired else self._logarithms
+        squares = math.fsum((each - fmean(group)) ** 2 for group in groups for each in group)
+        freedom = self.freedom(len(self.b), len(self.a))
+        return max(math.sqrt(squares / freedom) if freedom > 0 else math.inf, LEAST_VARIATION)
+
+    def information(self, b: int, a: int) -> float:
+        """Return the variance of a trial or pair over that of the difference, given the trials of both sides."""
+        return float(min(a, b)) if self.paired else a * b / (a + b)
+
+    def freedom(self, b: int, a: int) -> float:
+        return min(a, b) - 1 if self.paired else a + b - 2
+
+    @cached_property
+    def _logarithms(self) -> tuple[list[float], list[float]]:
+        return [math.log(value) for value in self.a], [math.log(value) for value in self.b]
+
+    @cached_property
+    def _pairs(self) -> list[float]:
+        return [right - left for left, right in zip(*self._logarithms, strict=False)]
+
+
+def apart(
+    a: Sequence[float], b: Sequence[float], campaigns: Variation | None = None, machines: Variation | None = None
+) -> Evidence:
+    """Return the evidence of two campaigns.
+
+    Args:
+        campaigns: variation between campaigns of one configuration on one machine; as much as between trials if None.
+        machines: variation between their two machines; None for one machine.
+    """
+    plain = Evidence(a, b)
+    assumed = Variation(plain.deviation, max(plain.freedom(len(b), len(a)), 1))
+    return replace(plain, between=(campaigns or assumed, *([machines] if machines else [])))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What may be said of B relative to A; differences are relative, positive for better."""
+
+    code: Code
+    difference: float
+    low: float
+    high: float
+    """Ends of the interval that holds the difference, at the level of the test."""
+    p: float
+    loss: float
+    """The loss that was sought."""
+    more: int | None = None
+    """Further trials of each side that would probably decide; None where it is decided, or no number would."""
+
+    @property
+    def decided(self) -> bool:
+        return self.code != "cannot_tell"
+
+
+def judge(evidence: Evidence, policy: Policy) -> Verdict | None:
+    """Return the verdict of a policy; None for fewer than two trials of a side, which show no variation.
+
+    *Same* is an interval inside the sought loss (two one-sided tests, Schuirmann 1987); then *better* or *worse* where
+    the test shows a difference; else it cannot be told.
+    """
+    if evidence.count < 2:
+        return None
+    count, difference = evidence.count, evidence.difference
+    half = _half_width(evidence, policy, len(evidence.b), len(evidence.a))
+    loss = policy.loss if policy.loss is not None else _default_loss(evidence, policy)
+    p = _p(evidence, policy)
+    if count < policy.least:
+        code: Code = "cannot_tell"
+    elif difference - half > math.log1p(-loss) and difference + half < -math.log1p(-loss):
+        code = "same"
+    elif p <= policy.level:
+        code = "better" if difference > 0 else "worse"
+    else:
+        code = "cannot_tell"
+    more = None if code != "cannot_tell" else _more(evidence, policy, loss)
+    low, high = (math.expm1(difference + side) if math.isfinite(side) else side for side in (-half, half))
+    return Verdict(code, math.expm1(difference), low, high, p, loss, more)
+
+
+def _variance(evidence: Evidence, b: int, a: int) -> tuple[float, float]:
+    """Return the variance of the difference, and its degrees of freedom (Satterthwaite 1946)."""
+    parts = [(evidence.deviation**2 / evidence.information(b, a), evidence.freedom(b, a))]
+    parts += [(2 * each.share**2, each.freedom) for each in evidence.between]
+    total = math.fsum(part for part, _ in parts)
+    freedom = total**2 / math.fsum(part**2 / freedom for part, freedom in parts)
+    return total, math.floor(freedom * 100) / 100
+
+
+def _half_width(evidence: Evidence, policy: Policy, b: int, a: int) -> float:
+    """Return half the interval of the difference with so many trials of B and A."""
+    if min(a, b) < 2 or not math.isfinite(evidence.deviation):
+        return math.inf
+    if policy.looks is None:
+        return _always_valid(evidence.information(b, a), evidence.freedom(b, a), policy.level) * evidence.deviation
+    total, freedom = _variance(evidence, b, a)
+    return two_sided(policy.level / policy.looks, freedom) * math.sqrt(total)
+
+
+def _always_valid(information: float, freedom: float, level: float) -> float:
+    """Return the half width, in deviations, of an interval that holds however often one looks.
+
+    The likelihood ratio of Student's t under a normal prior of the effect and none at all is a test martingale under
+    the right Haar prior of the deviation (Lai 1976; Wang and Ramdas, Anytime-valid t-tests, 2024).
+    """
+    wide = 1 + information * PRIOR
+    ratio = (math.sqrt(wide) / level) ** (2 / (freedom + 1))
+    return math.sqrt(freedom * (ratio - 1) / (1 - ratio / wide) / information) if ratio < wide else math.inf
+
+
+def _p(evidence: Evidence, policy: Policy) -> float:
+    a, b = len(evidence.a), len(evidence.b)
+    if policy.exact:
+        return permutation_p(tuple(evidence.a), tuple(evidence.b))
+    if policy.looks is not None:
+        total, freedom = _variance(evidence, b, a)
+        return min(1.0, policy.looks * tail(evidence.difference / math.sqrt(total), freedom))
+    information, freedom = evidence.information(b, a), evidence.freedom(b, a)
+    square = (evidence.difference / evidence.deviation) ** 2 * information / freedom
+    wide = 1 + information * PRIOR
+    log_ratio = (freedom + 1) / 2 * (math.log1p(square) - math.log1p(square / wide)) - math.log(wide) / 2
+    return math.exp(-max(log_ratio, 0.0))
+
+
+def _default_loss(evidence: Evidence, policy: Policy) -> float:
+    """Return the loss that the most trials decide: results that do not differ are then called so in 99 % of cases."""
+    b = max(policy.most, len(evidence.b))
+    a = b if evidence.paired else len(evidence.a)
+    half = _half_width(evidence, policy, b, a)
+    room = ROOM * math.sqrt(_variance(evidence, b, a)[0])
+    # results that are looked at once are the same wherever the test shows no difference
+    room = max(room, half) if policy.looks == 1 else room
+    return min(max(half + room, SMALLEST_LOSS), policy.largest)
+
+
+def _more(evidence: Evidence, policy: Policy, loss: float) -> int | None:
+    """Return how many further trials of each side would decide if the difference stays as it is."""
+    size, limit = abs(evidence.difference), -math.log1p(-loss)
+
+    def decides(count: int) -> bool:
+        a = len(evidence.a) if evidence.between else max(len(evidence.a), count)
+        reachable = not policy.exact or 2 / math.comb(2 * count, count) <= policy.level
+        return reachable and _half_width(evidence, policy, count, a) < max(size, limit - size)
+
+    least = max(policy.least, evidence.count + 1)
+    count = bisect_left(range(MOST_NEEDED + 1), True, lo=least, key=decides)
+    return count - evidence.count if count <= MOST_NEEDED else None
+
+
+def holm_level(ps: Iterable[float], level: float = LEVEL) -> float:
+    """Return the level of each of several tests at which one of all is false with probability ``level`` at most.
+
+    Holm 1979 rejects in the order of p until one exceeds its share; exactly these are at most the share of that one.
+    """
+    ordered = sorted(ps)
+    shares = [level / (len(ordered) - rank) for rank in range(len(ordered))]
+    return next((share for p, share in zip(ordered, shares, strict=True) if p > share), level)
+
+
+def pooled(groups: Iterable[Sequence[float]]) -> Variation | None:
+    """Return the relative deviation within groups, such as one configuration on several machines; None if unknown."""
+    known = [[math.log(value) for value in group] for group in groups if len(group) > 1 and min(group) > 0]
+    freedom = sum(len(group) - 1 for group in known)
+    squares = math.fsum((len(group) - 1) * stdev(group) ** 2 for group in known)
+    return Variation(math.sqrt(squares / freedom), freedom) if freedom else None
+
+
+def between_steps(series: Iterable[Sequence[float]]) -> Variation | None:
+    """Return the relative deviation of a level from one value of a series to the next; None from too few values.
+
+    The median of the steps, so that a few real changes, which a history of campaigns has, do not count as variation.
+    """
+    steps = [abs(math.log(after / before)) for values in series for before, after in pairwise(values)]
+    if len(steps) < LEAST_STEPS:
+        return None
+    return Variation(median(steps) / MEDIAN_STEP, STEP_EFFICIENCY * len(steps))
+
+
+def as_sought(policy: Policy, loss: float | None, most: int | None = None, level: float | None = None) -> Policy:
+    """Return the policy with the options that were given."""
+    return replace(policy, loss=loss, most=max(policy.least, most or policy.most), level=level or policy.level)
+
+
+def detectable_difference(trials: int, variation: float, policy: Policy = CLAIM) -> float | None:
+    """Return the relative difference that so many trials on each side show in four of five cases; None if none is.
+
+    The usual sample-size formula of two means, with Student's t at the level that the exact test reaches.
+
+    Args:
+        variation: relative standard deviation between the trials of a configuration.
+    """
+    permutations = math.comb(2 * trials, trials)
+    reached = max(0, math.floor(policy.level * permutations / 2) * 2) / permutations
+    if not reached:
+        return None
+    freedom = 2 * trials - 2
+    quantiles = two_sided(reached, freedom) + two_sided(2 * (1 - POWER), freedom)
+    return quantiles * variation * math.sqrt(2 / trials)

@@ -1,0 +1,145 @@
+"""Judge a result against an earlier one: what gates, reproductions, versions and histories say. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from dlperf.messages import Message, message
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import UNKNOWN, Claim, Known, claim, undecided
+from dlperf.verdicts.conditions import in_turns, same_machine, scores
+from dlperf.verdicts.inference.verdict import (
+    APART,
+    ASSUMED_MACHINES,
+    IN_TURNS,
+    Evidence,
+    Policy,
+    Variation,
+    Verdict,
+    apart,
+    judge,
+)
+from dlperf.verdicts.refusals import refusals
+
+Outcome = Literal["better", "worse", "same", "cannot_tell", "missing"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a person may choose of a policy."""
+
+    loss: float | None = None
+    """Relative loss that is sought; None for what the variation allows."""
+    most: int | None = None
+    """Most trials of each side."""
+
+    def of(self, policy: Policy, loss: float | None = None) -> Policy:
+        """Return the policy with what was chosen.
+
+        Args:
+            loss: what is sought unless chosen.
+        """
+        return replace(policy, loss=loss if self.loss is None else self.loss, most=self.most or policy.most)
+
+    def first(self, policy: Policy) -> int:
+        """Return the trials of each side with which a campaign begins."""
+        return min(policy.least, self.most or policy.least)
+
+
+DEFAULTS = Options()
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a gate says of one configuration."""
+
+    configuration: str
+    metric: str
+    outcome: Outcome
+    verdict: Message
+    pair: Claim | None = None
+    """None where nothing was measured."""
+    found: Verdict | None = None
+    policy: Policy = APART
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome in ("worse", "missing")
+
+    @property
+    def wants_trials(self) -> bool:
+        """Whether further trials may decide, and the policy allows them."""
+        allowed = self.pair is not None and len(self.pair.b.values) < self.policy.most
+        return self.outcome == "cannot_tell" and allowed and (self.found is None or self.found.more is not None)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the fields for JSON output."""
+        numbers = {name: getattr(self.found, name, None) for name in ("difference", "low", "high", "p", "loss", "more")}
+        names = ("configuration", "metric", "outcome", "failed", "verdict", "pair")
+        return {name: getattr(self, name) for name in names} | numbers | {"verdict_code": self.verdict.to_json()}
+
+
+def judge_rows(
+    before: ConfigurationResult,
+    now: ConfigurationResult,
+    options: Options = DEFAULTS,
+    known: Known = UNKNOWN,
+    loss: float | None = None,
+) -> Judgement:
+    """Judge a result against an earlier one, or one whose trials alternated with it.
+
+    Unlike a claim, it allows other machines, other conditions and trials of another campaign.
+    """
+    pair = claim(before, now, known)
+    if pair.gain is None:
+        return Judgement(now.configuration, now.metric, "missing", pair.verdict, pair)
+    alternated = before.campaign == now.campaign and same_machine(before, now) and in_turns(before, now)
+    policy = options.of(IN_TURNS if alternated else APART, loss)
+    sides = scores(before), scores(now)
+    machines = None if same_machine(before, now) else known.machines or Variation(ASSUMED_MACHINES)
+    enough = min(map(len, sides)) > 1
+    found = None
+    if enough:
+        evidence = Evidence(*sides, paired=True) if alternated else apart(*sides, known.campaigns, machines)
+        found = judge(evidence, policy)
+    why = list(refusals(before, now))
+    if found is None or found.code == "cannot_tell":
+        why.append(undecided(found))
+    if found is None or why:
+        verdict = message("cannot_tell", why=tuple(why)) if found is None else told(found, now, "cannot_tell", why)
+        return Judgement(now.configuration, now.metric, "cannot_tell", verdict, pair, found, policy)
+    return Judgement(now.configuration, now.metric, found.code, told(found, now, found.code), pair, found, policy)
+
+
+def told(found: Verdict, row: ConfigurationResult, code: str, why: Iterable[Message] = ()) -> Message:
+    """Return the verdict with its numbers, as changes of the value: of metrics that are better when low, too."""
+    lower = row.direction == "lower"
+    difference = 1 / (1 + found.difference) - 1 if lower else found.difference
+    return message(
+        f"judged_{code}",
+        difference=difference,
+        low=-found.high / (1 + found.high) if lower else found.low,
+        high=-found.low / (1 + found.low) if lower and found.low > -1 else found.high,
+        loss=found.loss,
+        why=tuple(why),
+    )
+
+
+def below(pair: Claim, ratio: float) -> Outcome:
+    """Return ``worse`` where B does less than this part of A, ``same`` where it does not, or that it cannot be told.
+
+    The ratio of the values alone decides above 1, and of third-party results, whose trials are not known.
+    """
+    if pair.gain is None:
+        return "same" if pair.a.value is None else "missing"
+    less = pair.gain < ratio
+    if ratio > 1 or "published" in (pair.a.status.code, pair.b.status.code):
+        return "worse" if less else "same"
+    item = judge_rows(pair.a, pair.b)
+    if item.found is not None and 1 + item.found.low >= ratio:
+        return "same"
+    few = item.found is None or min(len(pair.a.values), len(pair.b.values)) < item.policy.least
+    clear = few or (item.found is not None and item.found.p <= item.policy.level)
+    return "worse" if less and clear else "cannot_tell"

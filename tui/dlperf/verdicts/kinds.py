@@ -1,0 +1,44 @@
+"""What the same two programs show on several GPUs of a kind. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.conditions import MACHINE, in_turns, recorded, scores
+from dlperf.verdicts.inference.verdict import OF_KIND, Evidence, Verdict, judge
+
+Pair = tuple[ConfigurationResult, ConfigurationResult]
+
+
+def pairs_by_machine(a: ConfigurationResult, b: ConfigurationResult, rows: Iterable[ConfigurationResult]) -> list[Pair]:
+    """Return the campaigns in which the programs of A and B ran in turns, the last one of each machine.
+
+    Args:
+        rows: all results, also those that a later campaign supersedes: it may have run on another GPU.
+    """
+    sides: dict[str, dict[int, ConfigurationResult]] = {}
+    for row in rows:
+        for side, wanted in enumerate((a, b)):
+            if _same_work(row, wanted):
+                sides.setdefault(row.campaign, {})[side] = row
+    found = {}
+    for campaign in sorted(sides):
+        left, right = (sides[campaign].get(side) for side in (0, 1))
+        if left and right and (machine := recorded(left, *MACHINE)) == recorded(right, *MACHINE) and machine:
+            found.update({machine: (left, right)} if in_turns(left, right) else {})
+    return list(found.values())
+
+
+def judge_kind(pairs: Sequence[Pair], level: float) -> Verdict | None:
+    """Return the verdict over machines, each of which counts once."""
+    a, b = ([fmean(scores(row)) for row in side] for side in zip(*pairs, strict=True))
+    return judge(Evidence(a, b, paired=True), replace(OF_KIND, level=level))
+
+
+def _same_work(row: ConfigurationResult, wanted: ConfigurationResult) -> bool:
+    names = ("configuration", "metric", "unit", "protocol")
+    same = all(getattr(row, name) == getattr(wanted, name) for name in names)
+    return same and bool(scores(row)) and recorded(row, "programs.") == recorded(wanted, "programs.")

@@ -1,0 +1,33 @@
+"""Whether two programs train alike: the test of speeds, on their losses at fixed steps. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import median
+
+from dlperf.measured.losses import Losses, common_steps
+from dlperf.messages import Message, message
+from dlperf.verdicts.inference.verdict import LEVEL, Evidence, Policy, judge
+
+ALIKE = Policy(looks=1, least=2, most=2, largest=0.2)
+"""Losses are alike where their interval lies within what seeds make them differ by; seeds that differ by more show
+nothing."""
+
+
+def unlike_losses(a: Sequence[Losses], b: Sequence[Losses], first: str, second: str) -> Iterator[Message]:
+    """Yield why programs are not shown to train alike, of the latest step at which they are not; nothing if unknown.
+
+    Args:
+        first: name of A, and ``second`` of B.
+    """
+    steps = common_steps((*a, *b)) if a and b else []
+    for step in reversed(steps):
+        left, right = ([dict(losses)[step] for losses in side] for side in (a, b))
+        known = min((*left, *right)) > 0
+        found = judge(Evidence(left, right), replace(ALIKE, level=LEVEL / len(steps))) if known else None
+        if found is None or found.code == "same":
+            continue
+        code = "losses_differ" if found.decided else "losses_unclear"
+        yield message(code, step=step, a=median(left), b=median(right), first=first, second=second)
+        return

@@ -1,0 +1,26 @@
+"""What a metric needs of two results before a difference of it means anything. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlperf.messages import Message, message
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.families import family_of
+
+LEAST_READINGS = 20
+"""Of power in the measured window, of each trial."""
+
+
+def refusals(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
+    """Yield why these results may not be compared by their metric, as the catalogue says of it."""
+    trials = [trial for row in (a, b) for trial in row.trials if trial.usable]
+    needs = {*a.needs, *b.needs}
+    if "one_framework" in needs and family_of(a.framework) != family_of(b.framework):
+        yield message("needs_one_framework", metric=b.metric)
+    if "equal_steps" in needs and len(steps := {trial.last_step for trial in trials}) != 1:
+        known = sorted(step or 0 for step in steps) or [0]
+        yield message("needs_equal_steps", metric=b.metric, least=known[0], most=known[-1])
+    readings = min((trial.telemetry_samples for trial in trials), default=0)
+    if "readings" in needs and readings < LEAST_READINGS:
+        yield message("needs_readings", metric=b.metric, count=readings, least=LEAST_READINGS)
