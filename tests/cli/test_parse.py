@@ -29,7 +29,7 @@ def exit_code(*arguments: str | Path, before: tuple[str, ...] = ()) -> int:
 
 
 def test_json_is_one_list_with_an_object_for_each_run(log: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert exit_code(log, log, "--json", "--estimator", "skipmean(10)") == 0
+    assert exit_code(log, log, "--gpus", "8", "--json", "--estimator", "skipmean(10)") == 0
 
     out, err = capfd.readouterr()
     first, second = json.loads(out)
@@ -71,7 +71,7 @@ def test_a_log_that_cannot_be_parsed_gives_one_line_and_exit_code_2(
 ) -> None:
     (tmp_path / "empty.log").touch()
 
-    assert exit_code(tmp_path / "empty.log", tmp_path / "missing.log", log, "--json") == 2
+    assert exit_code(tmp_path / "empty.log", tmp_path / "missing.log", log, "--gpus", "8", "--json") == 2
 
     out, err = capfd.readouterr()
     assert len(json.loads(out)) == 1
