@@ -34,7 +34,7 @@ OPENING = re.compile(
 ALLOWED = {
     "opening.py": "the door",
     "app/app.py": "writes the report of a crash to a temporary file",
-    "app/model/machine_entry.py": "writes to a temporary folder",
+    "app/model/machines/entry.py": "writes to a temporary folder",
     "app/settings.py": "the user's own settings",
     "campaign/fetching.py": "writes to a temporary folder",
     "cli/__init__.py": "the standard streams",

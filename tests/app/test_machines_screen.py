@@ -9,8 +9,8 @@ from builder import finished_campaign
 from driving import driving, press, screen_of, until, until_gone, until_shown
 
 from dlperf.app.dialogs.machine import MachineForm
-from dlperf.app.model.machine_entry import MachineEntry, accelerator_of, place_of, write_entry
-from dlperf.app.model.machines_table import MachineRow, MachinesView, about_machine
+from dlperf.app.model.machines.entry import MachineEntry, accelerator_of, place_of, write_entry
+from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine
 from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.machines import MachinesScreen
 from dlperf.catalog.files.load import load_catalog

@@ -8,8 +8,8 @@ import pytest
 
 from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.linear import compile_linear
-from dlperf.formats import own, paddleclas
 from dlperf.formats.dllogger import declarations as dllogger_declarations
+from dlperf.formats.programs import own, paddleclas
 
 FORMATS = load_catalog().formats.values()
 CODE = (

@@ -9,8 +9,8 @@ import pytest
 from trials import shell_trial
 
 from dlperf.executors.base import Trial
-from dlperf.executors.batch import BatchExecutor
-from dlperf.executors.slurm import Slurm
+from dlperf.executors.batch.executor import BatchExecutor
+from dlperf.executors.batch.slurm import Slurm
 from dlperf.plan import Node
 from dlperf.plan.model import node_address
 from dlperf.runs.paths import TrialPaths

@@ -9,7 +9,7 @@ import pytest
 from trials import finished, run_to_end, seen, shell_trial
 
 from dlperf.errors import DlperfError
-from dlperf.executors.batch import BatchExecutor
+from dlperf.executors.batch.executor import BatchExecutor
 from dlperf.executors.scheduler import find_scheduler
 from dlperf.plan import Node
 from dlperf.plan.model import node_address

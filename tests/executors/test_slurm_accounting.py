@@ -12,7 +12,7 @@ from trials import finished, printed
 import slurm_database
 import slurm_lab
 from dlperf.executors.base import Trial
-from dlperf.executors.slurm import SACCT_FORMAT, parse_sacct
+from dlperf.executors.batch.slurm import SACCT_FORMAT, parse_sacct
 from dlperf.runs.records import State
 from slurm_lab import SlurmLab
 from waiting import until_async

@@ -8,7 +8,7 @@ import pytest
 from slurm_trials import array_trials, executor, open_executor
 from trials import finished, held, seen
 
-from dlperf.executors.jobs import array_of
+from dlperf.executors.batch.jobs import array_of
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dlperf.executors.jobs import GONE, Job, observation_in_job
-from dlperf.executors.slurm import parse_sacct, parse_squeue
+from dlperf.executors.batch.jobs import GONE, Job, observation_in_job
+from dlperf.executors.batch.slurm import parse_sacct, parse_squeue
 from dlperf.nodes.messages import NodeReport
 from dlperf.runs.records import State
 

@@ -14,8 +14,8 @@ from fixtures import LOGS, name, parsed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dlperf.formats import lines as lines_module
 from dlperf.formats.registry import detect, format_ids, parser_for
+from dlperf.formats.text import lines as lines_module
 
 CUTS = st.lists(st.integers(0, 6000), max_size=12)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dlperf.formats.lines import LINE_LIMIT, LineReader
+from dlperf.formats.text.lines import LINE_LIMIT, LineReader
 
 
 def read(*chunks: bytes) -> list[tuple[int, bytes]]:

@@ -6,7 +6,7 @@ from math import isnan
 
 import pytest
 
-from dlperf.formats.numbers import Clock, floats
+from dlperf.formats.text.numbers import Clock, floats
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from fixtures import LOGS, parsed
 from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.patterns import RATES
-from dlperf.formats.lines import LineReader
-from dlperf.formats.numbers import floats
 from dlperf.formats.registry import detect
+from dlperf.formats.text.lines import LineReader
+from dlperf.formats.text.numbers import floats
 
 WRITTEN = {
     "1,250.5": 1250.5,

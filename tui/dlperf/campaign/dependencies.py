@@ -76,7 +76,7 @@ def executor_opener(workspace: Workspace) -> OpenExecutor:
             from dlperf.executors.direct import DirectExecutor
 
             return DirectExecutor(workspace.catalog)
-        from dlperf.executors.batch import BatchExecutor
+        from dlperf.executors.batch.executor import BatchExecutor
         from dlperf.executors.scheduler import find_scheduler
 
         return BatchExecutor(find_scheduler(name), workspace.catalog)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from dlperf.executors.jobs import nodes_at_once
+from dlperf.executors.batch.jobs import nodes_at_once
 from dlperf.nodes.transport import Machine
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import State, TrialStatus

@@ -9,7 +9,7 @@ from pathlib import Path
 from dlperf.errors import RequestError
 from dlperf.evidence.logs import open_log
 from dlperf.formats.draft import draft_format, only_number, rate_lines
-from dlperf.formats.lines import LineReader
+from dlperf.formats.text.lines import LineReader
 
 SEARCHED = 1 << 24
 """Bytes of a log in which lines with a rate are looked for."""

@@ -16,9 +16,9 @@ from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.log_format import LogFormat
 from dlperf.errors import RequestError
 from dlperf.evidence.packed import DAMAGED, GZIP, opened
-from dlperf.formats.lines import LineReader
 from dlperf.formats.registry import Recognised, detect, parser_for, recognise, wrapping_for, wrapping_of
 from dlperf.formats.samples import Run
+from dlperf.formats.text.lines import LineReader
 from dlperf.opening import open_regular
 from dlperf.runs.paths import Workspace
 from dlperf.runs.secrets import redact_for_runs

@@ -13,7 +13,7 @@ from typing import Protocol
 from dlperf.catalog.plugins import EXECUTORS, installed, load_plugin
 from dlperf.errors import RequestError
 from dlperf.executors.base import CheckItem
-from dlperf.executors.jobs import Job, SilentSchedulerError
+from dlperf.executors.batch.jobs import Job, SilentSchedulerError
 from dlperf.nodes.messages import CommandResult
 from dlperf.plan import Launch
 from dlperf.render.batch import Batch, job_script
@@ -81,7 +81,7 @@ class Scheduler(ABC):
 def find_scheduler(name: str) -> Scheduler:
     """Return a scheduler by name. Raises RequestError for one that no installed package has."""
     if name == "slurm":
-        from dlperf.executors.slurm import Slurm
+        from dlperf.executors.batch.slurm import Slurm
 
         return Slurm()
     if name not in installed(EXECUTORS):

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from math import isfinite, nan
 
 from dlperf.catalog.linear import compile_linear
-from dlperf.formats.numbers import ABSENT, floats
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.samples import STEPS_PER_SECOND, Summary
+from dlperf.formats.text.numbers import ABSENT, floats
 
 
 class TotalRule:

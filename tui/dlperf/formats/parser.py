@@ -9,12 +9,12 @@ from math import nan
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from dlperf.formats.joined import LineJoiner
-from dlperf.formats.lines import LineReader, Lines
-from dlperf.formats.prefixes import Origins, Wrapping
 from dlperf.formats.recorder import Recorder, ignore_run
 from dlperf.formats.rules import RecordRule, Rule, Rules
 from dlperf.formats.samples import Run
+from dlperf.formats.text.joined import LineJoiner
+from dlperf.formats.text.lines import LineReader, Lines
+from dlperf.formats.text.prefixes import Origins, Wrapping
 
 DECLARATION_LINES = 5000
 """Lines before the first record of a run, and after the last one of the log, that are searched for declarations."""

@@ -14,13 +14,10 @@ from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.log_format import Dialect, LogFormat
 from dlperf.catalog.plugins import FORMATS, installed, load_plugin
 from dlperf.errors import RequestError
-from dlperf.formats import mllog, own, paddleclas
 from dlperf.formats.averages import OverlappingMeans, TotalRule
 from dlperf.formats.dllogger import parser as dllogger
-from dlperf.formats.lines import LineReader
-from dlperf.formats.numbers import Clock
 from dlperf.formats.parser import LogParser
-from dlperf.formats.prefixes import LOGGERS, Wrapping, find_wrapping
+from dlperf.formats.programs import mllog, own, paddleclas
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import (
     HeldRecords,
@@ -32,7 +29,10 @@ from dlperf.formats.rules import (
     search_rule,
 )
 from dlperf.formats.samples import FormatInfo
-from dlperf.formats.sections import SectionRule
+from dlperf.formats.text.lines import LineReader
+from dlperf.formats.text.numbers import Clock
+from dlperf.formats.text.prefixes import LOGGERS, Wrapping, find_wrapping
+from dlperf.formats.text.sections import SectionRule
 
 
 @dataclass(frozen=True)

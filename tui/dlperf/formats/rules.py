@@ -13,11 +13,11 @@ from typing import Any, Protocol
 from dlperf.catalog.linear import compile_linear, split
 from dlperf.catalog.patterns import ELAPSED, RECORD_GROUPS, WORK
 from dlperf.formats.averages import EpochBars, OverlappingMeans
-from dlperf.formats.lines import RANK_LIMIT
-from dlperf.formats.numbers import ABSENT, Clock, floats
-from dlperf.formats.prefixes import LOGGERS, UNKNOWN, Kind, Origins
 from dlperf.formats.recorder import METRIC, Columns, Recorder
 from dlperf.formats.samples import Window
+from dlperf.formats.text.lines import RANK_LIMIT
+from dlperf.formats.text.numbers import ABSENT, Clock, floats
+from dlperf.formats.text.prefixes import LOGGERS, UNKNOWN, Kind, Origins
 
 Texts = Mapping[str, Sequence[bytes]]
 """Name of a group → what it matched in each record."""

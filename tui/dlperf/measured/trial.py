@@ -22,7 +22,7 @@ from dlperf.evidence.telemetry import (
     mean_power,
     peak_memory,
 )
-from dlperf.formats.own import NUMERICS
+from dlperf.formats.programs.own import NUMERICS
 from dlperf.formats.samples import Run
 from dlperf.measured.causes import diagnosis, explained
 from dlperf.measured.error_lines import failed_rank

@@ -16,7 +16,7 @@ from textual.widgets import Button, Input, Static
 from dlperf.app.actions import bindings_of
 from dlperf.app.commands import run_command
 from dlperf.app.guarded import UNREADABLE, ClosesOnce
-from dlperf.app.model.machine_entry import MachineEntry, accelerator_of, write_entry
+from dlperf.app.model.machines.entry import MachineEntry, accelerator_of, write_entry
 from dlperf.catalog.files.load import Catalog
 from dlperf.messages import N_, _
 from dlperf.runs.paths import Workspace

@@ -20,7 +20,7 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.dialogs.pages import filtered_title
 from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line, problem_of_value
-from dlperf.app.model.machine_entry import place_of
+from dlperf.app.model.machines.entry import place_of
 from dlperf.app.model.table import Column, widths_that_fit
 from dlperf.app.screens.plan_actions import PlanActions, preset_columns
 from dlperf.app.widgets.panel import Panel

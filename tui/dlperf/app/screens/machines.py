@@ -17,8 +17,8 @@ from dlperf.app.commands import RunningCommand, run_command
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.machine import MachineForm
 from dlperf.app.dialogs.pages import filtered_title, no_match
-from dlperf.app.model.machine_entry import place_of
-from dlperf.app.model.machines_table import MachineRow, MachinesView, about_machine
+from dlperf.app.model.machines.entry import place_of
+from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine
 from dlperf.app.model.table import Row
 from dlperf.app.screens.plan_actions import check_page, check_rows
 from dlperf.app.screens.sorted_table import SortedTableScreen

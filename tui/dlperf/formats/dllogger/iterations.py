@@ -20,9 +20,9 @@ from dlperf.formats.dllogger.metrics import (
     Throughput,
     throughput_of_text,
 )
-from dlperf.formats.numbers import ABSENT, Clock, floats
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import Texts, loss_columns
+from dlperf.formats.text.numbers import ABSENT, Clock, floats
 
 LAYOUT_LIMIT = 20
 """Layouts learned per log: learning takes much longer than reading a line."""

@@ -29,11 +29,11 @@ from dlperf.formats.dllogger.metrics import (
     throughput_of_data,
     throughput_of_text,
 )
-from dlperf.formats.jsontext import parse_object
-from dlperf.formats.numbers import ABSENT, floats
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import FunctionRule, Rule, Rules, metadata_rules
 from dlperf.formats.samples import FormatInfo, Summary, append_latest
+from dlperf.formats.text.jsontext import parse_object
+from dlperf.formats.text.numbers import ABSENT, floats
 
 INFO = FormatInfo(
     "dllogger", "NVIDIA DeepLearningExamples (DLLogger)", "images/s", "global", "step", "NVIDIA DLLogger, text and JSON"

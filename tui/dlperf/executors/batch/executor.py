@@ -14,7 +14,7 @@ from pathlib import Path
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors import checks
 from dlperf.executors.base import CheckItem, Observation, Reference, Trial
-from dlperf.executors.jobs import (
+from dlperf.executors.batch.jobs import (
     Job,
     JobQueue,
     array_of,

@@ -35,11 +35,11 @@ from math import isfinite
 from typing import Any
 
 from dlperf.catalog.linear import compile_linear
-from dlperf.formats.jsontext import parse_object
-from dlperf.formats.numbers import ABSENT, Clock, floats
 from dlperf.formats.recorder import METRIC_LIMIT, Recorder
 from dlperf.formats.rules import FunctionRule, RecordRule, Rules, Texts
 from dlperf.formats.samples import FormatInfo, Summary
+from dlperf.formats.text.jsontext import parse_object
+from dlperf.formats.text.numbers import ABSENT, Clock, floats
 
 INFO = FormatInfo("dlperf", "dlperf's own training programs", "samples/s", "global", "interval", "dlperf/workloads")
 

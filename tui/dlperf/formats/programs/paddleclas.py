@@ -23,10 +23,10 @@ import tomllib
 from pathlib import Path
 
 from dlperf.catalog.linear import compile_linear
-from dlperf.formats.numbers import Clock, floats
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import FunctionRule, RecordRule, Rules, metadata_rules, search_rule
 from dlperf.formats.samples import FormatInfo, Window
+from dlperf.formats.text.numbers import Clock, floats
 
 INFO = FormatInfo(
     "paddleclas",

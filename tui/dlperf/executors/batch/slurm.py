@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dlperf.executors.base import CheckItem
-from dlperf.executors.jobs import Job
+from dlperf.executors.batch.jobs import Job
 from dlperf.executors.scheduler import Run, Scheduler, SilentSchedulerError
 from dlperf.messages import message, quoted
 from dlperf.nodes.messages import CommandResult

@@ -13,10 +13,10 @@ import re
 from math import isfinite
 from typing import Any, NamedTuple
 
-from dlperf.formats.jsontext import parse_object
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import FunctionRule, Rules
 from dlperf.formats.samples import FormatInfo, Summary
+from dlperf.formats.text.jsontext import parse_object
 
 INFO = FormatInfo("mllog", "MLPerf Training (MLLOG)", "min", "global", "run", "mlcommons/logging, v0.6 on")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from dlperf.formats.lines import LINE_LIMIT, Lines
-from dlperf.formats.prefixes import Origins
+from dlperf.formats.text.lines import LINE_LIMIT, Lines
+from dlperf.formats.text.prefixes import Origins
 
 
 class LineJoiner:

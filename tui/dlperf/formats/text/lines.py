@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dlperf.formats.prefixes import Origins, Wrapping
+from dlperf.formats.text.prefixes import Origins, Wrapping
 
 LINE_LIMIT = 64 * 1024
 """Bytes kept of a line, so that memory stays bounded."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 
-from dlperf.formats.numbers import Clock
+from dlperf.formats.text.numbers import Clock
 
 SAMPLED = 1000
 """Lines of the beginning that are looked at."""

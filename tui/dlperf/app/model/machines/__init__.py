@@ -1,0 +1,1 @@
+"""Machines of a workspace as a table and as entries."""

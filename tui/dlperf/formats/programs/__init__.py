@@ -1,0 +1,1 @@
+"""Formats of programs that one expression does not describe."""
