@@ -22,7 +22,7 @@ from pathlib import Path
 from playing import play
 
 from app.builder import finished_campaign, make_workspace, running_campaign
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 
 def main() -> None:
@@ -31,14 +31,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--workspace", type=Path, help="a workspace with real campaigns, which is copied")
     options = parser.parse_args()
-    kinds: dict[str, Callable[[Path], Workspace]] = {"empty": make_workspace, "states": _of_every_state}
+    kinds: dict[str, Callable[[Path], WorkspacePaths]] = {"empty": make_workspace, "states": _of_every_state}
     if options.workspace:
         kinds["real"] = lambda folder: _copy_of(options.workspace, folder)
     for name, make in kinds.items():
         print(json.dumps({"benchmark": "monkey", "workspace": name} | _played(make, options)), flush=True)
 
 
-def _played(make: Callable[[Path], Workspace], options: argparse.Namespace) -> dict[str, object]:
+def _played(make: Callable[[Path], WorkspacePaths], options: argparse.Namespace) -> dict[str, object]:
     deaths, keys, differences = [], 0, 0
     for seed in range(options.seeds):
         with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ def _played(make: Callable[[Path], Workspace], options: argparse.Namespace) -> d
     return {"keys": keys, "seeds": options.seeds, "deaths": deaths, "workspaces_that_differ": differences}
 
 
-def _of_every_state(folder: Path) -> Workspace:
+def _of_every_state(folder: Path) -> WorkspacePaths:
     workspace = make_workspace(folder)
     running_campaign(workspace)
     for day, name in enumerate(("alpha", "beta", "基线")):
@@ -59,15 +59,15 @@ def _of_every_state(folder: Path) -> Workspace:
     return workspace
 
 
-def _copy_of(workspace: Path, folder: Path) -> Workspace:
+def _copy_of(workspace: Path, folder: Path) -> WorkspacePaths:
     (folder / "mkdocs.yml").write_text("site_name: monkey\n")
     shutil.copytree(workspace / "runs", folder / "runs", symlinks=True)
     if (workspace / "catalog").is_dir():
         shutil.copytree(workspace / "catalog", folder / "catalog")
-    return Workspace(folder)
+    return WorkspacePaths(folder)
 
 
-def _differs(workspace: Workspace) -> bool:
+def _differs(workspace: WorkspacePaths) -> bool:
     """Whether `dlperf verify` finds a difference in what is left."""
     command = [sys.executable, "-m", "dlperf", "--workspace", str(workspace.root), "verify"]
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode != 0

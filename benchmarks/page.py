@@ -32,7 +32,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from dlperf.report.build import build_site
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:
-        site = build_site(Workspace(ROOT), Path(folder) / "html").out
+        site = build_site(WorkspacePaths(ROOT), Path(folder) / "html").out
         with served(site) as root:
             told = measured(root, rounds)
     print(json.dumps({"rounds": rounds, **told}))

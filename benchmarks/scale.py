@@ -29,11 +29,11 @@ from dlperf.campaign.create import create_campaign
 from dlperf.campaign.dependencies import EngineDependencies
 from dlperf.campaign.engine import run_campaign
 from dlperf.catalog.files.load import load_catalog
-from dlperf.executors.base import CheckItem, Observation, Reference, Trial
+from dlperf.executors.base import CheckItem, Observation, Trial, TrialReference
 from dlperf.messages import quoted
 from dlperf.plan import Launch, Plan, Selection, expand
 from dlperf.runs.journal import CampaignReader, figure_data
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import Event, State, utc_now
 from dlperf.runs.store import append_records, read_campaign
 
@@ -51,7 +51,7 @@ def main() -> None:
         _print("journal", journal(workspace.campaign("big"), plan))
 
 
-def planning(workspace: Workspace, nodes: int, repeats: int) -> tuple[Plan, Found]:
+def planning(workspace: WorkspacePaths, nodes: int, repeats: int) -> tuple[Plan, Found]:
     started = time.perf_counter()
     catalog = load_catalog(workspace.catalog)
     hardware = tuple(f"m{number}" for number in range(nodes))
@@ -123,9 +123,9 @@ class StandIns:
     async def check(self, launch: Launch) -> list[CheckItem]:
         return [CheckItem(node.name, "reachable", True, quoted("answers")) for node in launch.nodes]
 
-    async def submit(self, trial: Trial) -> Reference:
+    async def submit(self, trial: Trial) -> TrialReference:
         self._submitted.put_nowait(trial.trial_id)
-        return Reference("stand-in", {})
+        return TrialReference("stand-in", {})
 
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
         return [Observation(trial.trial_id, State.RUNNING) for trial in trials]
@@ -142,7 +142,7 @@ class StandIns:
     async def collect(self, trial: Trial) -> None:
         return
 
-    async def adopt(self, trial: Trial) -> Reference | None:
+    async def adopt(self, trial: Trial) -> TrialReference | None:
         return None
 
     async def close(self) -> None:
@@ -175,13 +175,13 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def _workspace(root: Path, nodes: int) -> Workspace:
+def _workspace(root: Path, nodes: int) -> WorkspacePaths:
     (root / "runs").mkdir()
     (root / "catalog" / "hardware").mkdir(parents=True)
     (root / "mkdocs.yml").touch()
     entries = [{"id": f"m{n}", "title": f"M{n}", "nodes": [{"name": f"m{n}", "host": f"m{n}"}]} for n in range(nodes)]
     (root / "catalog" / "hardware" / "many.yaml").write_text("\n".join(f"- {json.dumps(entry)}" for entry in entries))
-    return Workspace(root)
+    return WorkspacePaths(root)
 
 
 def _print(name: str, found: Found) -> None:

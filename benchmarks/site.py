@@ -35,7 +35,7 @@ from dlperf.report.build import build_site
 from dlperf.report.site.staging import config_name
 from dlperf.report.site.workspace import create_workspace
 from dlperf.runs.archive import seal
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import CampaignRecord, Event, State, TrialStatus
 from dlperf.runs.store import append_records, write_campaign
 
@@ -97,7 +97,7 @@ def _memory_kib(pid: int) -> int:
 
 def measure(root: Path, rounds: int) -> dict[str, float]:
     """Medians of seconds, and peak memory of the processes, in a process that does nothing else."""
-    workspace = Workspace(root)
+    workspace = WorkspacePaths(root)
     times = [_round(workspace) for _ in range(rounds)]
     seconds = {name: round(statistics.median(time[name] for time in times), 2) for name in times[0]}
     ratios = {
@@ -116,7 +116,7 @@ def measure(root: Path, rounds: int) -> dict[str, float]:
     }
 
 
-def _round(workspace: Workspace) -> dict[str, float]:
+def _round(workspace: WorkspacePaths) -> dict[str, float]:
     """A build of a fresh clone, MkDocs alone on the pages that it made, and a build of what did not change."""
     _set_aside(workspace)
     builds = {
@@ -138,19 +138,19 @@ def _round(workspace: Workspace) -> dict[str, float]:
     }
 
 
-def _build_by_one_process(workspace: Workspace) -> None:
+def _build_by_one_process(workspace: WorkspacePaths) -> None:
     with patch("dlperf.report.build.parallel_map", lambda work, items: list(map(work, items))):
         build_site(workspace)
 
 
-def _build_without_timelines(workspace: Workspace) -> None:
+def _build_without_timelines(workspace: WorkspacePaths) -> None:
     """Build as where every log has to be parsed again."""
     for timeline in workspace.runs.rglob("timeline.json"):
         timeline.unlink()
     build_site(workspace)
 
 
-def _mkdocs_alone(workspace: Workspace, at_once: int) -> None:
+def _mkdocs_alone(workspace: WorkspacePaths, at_once: int) -> None:
     """``mkdocs build`` by itself for both languages, so many at once, with nothing of ours before or after it."""
     configs = [workspace.site_build / config_name(code) for code in CODES]
     with tempfile.TemporaryDirectory(dir=workspace.root) as folder, ThreadPoolExecutor(at_once) as running:
@@ -164,7 +164,7 @@ def _mkdocs(folder: Path, config: Path) -> int:
     return subprocess.call([*command, folder / config.stem], env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
 
 
-def _set_aside(workspace: Workspace) -> None:
+def _set_aside(workspace: WorkspacePaths) -> None:
     """Take away what earlier rounds made. It is not deleted: for minutes after that, ext4 looks at every deleted inode
     before it makes a new file, which a fresh clone does not meet."""
     aside = Path(tempfile.mkdtemp(dir=workspace.root))
@@ -179,10 +179,10 @@ def _moment() -> dict[str, float]:
     return {"seconds": time.monotonic(), "processor_seconds": sum(times[:4])}
 
 
-def make_workspace(root: Path, configurations: int, trials: int) -> Workspace:
+def make_workspace(root: Path, configurations: int, trials: int) -> WorkspacePaths:
     """A workspace with one campaign of that size, every trial of which succeeded."""
     create_workspace(root)
-    workspace = Workspace(root)
+    workspace = WorkspacePaths(root)
     paths = workspace.campaign("benchmark")
     planned = tuple(_planned(configuration) for configuration in islice(_configurations(), configurations))
     keys = tuple(TrialKey(item.configuration.id, number) for item in planned for number in range(1, trials + 1))

@@ -39,7 +39,7 @@ from app.builder import (
     planned,
     training_log,
 )
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import State, TrialProgress
 
 OURS = [sys.executable, "-c", "from dlperf.app import main; main()"]
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 @contextmanager
-def program(workspace: Workspace, *keys: str, command: list[str] = OURS) -> Iterator[Terminal]:
+def program(workspace: WorkspacePaths, *keys: str, command: list[str] = OURS) -> Iterator[Terminal]:
     """The program with a picture, and these keys pressed."""
     terminal = Terminal(command, workspace.root)
     try:
@@ -81,7 +81,7 @@ def program(workspace: Workspace, *keys: str, command: list[str] = OURS) -> Iter
 # --------------------------------------------------------------------------------------------------------------- paint
 
 
-def paint(workspace: Workspace, options: argparse.Namespace) -> dict[str, object]:
+def paint(workspace: WorkspacePaths, options: argparse.Namespace) -> dict[str, object]:
     """The first picture of a workspace of 100 campaigns, beside peers, started in turns."""
     for day in range(100):
         finished_campaign(workspace, f"nightly-{day:03}", day=day)
@@ -114,7 +114,7 @@ def arguments(name: str) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------------- keys
 
 
-def keys(workspace: Workspace, options: argparse.Namespace) -> dict[str, object]:
+def keys(workspace: WorkspacePaths, options: argparse.Namespace) -> dict[str, object]:
     """Milliseconds from a key to what only its answer shows, and processor time; screens on their first visit."""
     for day in range(20):
         finished_campaign(workspace, f"nightly-{day:03}", day=day)
@@ -137,7 +137,7 @@ def keys(workspace: Workspace, options: argparse.Namespace) -> dict[str, object]
 # --------------------------------------------------------------------------------------------------------------- burst
 
 
-def running_trial(workspace: Workspace) -> tuple[CampaignBuilder, Path]:
+def running_trial(workspace: WorkspacePaths) -> tuple[CampaignBuilder, Path]:
     """A campaign of one trial that runs, and its log."""
     builder = CampaignBuilder(workspace, "one", [planned(POINTS[0], 1)])
     builder.state(builder.trials[0], State.RUNNING, 1)
@@ -155,7 +155,7 @@ def write_burst(log: Path, seconds: float) -> None:
             time.sleep(max(0.0, start + (tick + 1) / 100 - time.perf_counter()))
 
 
-def burst(workspace: Workspace, options: argparse.Namespace) -> dict[str, object]:
+def burst(workspace: WorkspacePaths, options: argparse.Namespace) -> dict[str, object]:
     """Keys typed while the log in view bursts; each letter typed is one that nothing else writes."""
     builder, log = running_trial(workspace)
     with engine_of(builder.paths), program(workspace, "3") as terminal:
@@ -204,7 +204,7 @@ def typed_while(terminal: Terminal, goes_on: Callable[[], bool]) -> Iterator[flo
 # -------------------------------------------------------------------------------------------------------------- trials
 
 
-def trials(workspace: Workspace, options: argparse.Namespace) -> dict[str, object]:
+def trials(workspace: WorkspacePaths, options: argparse.Namespace) -> dict[str, object]:
     """Trials that all run, their progress written anew several times a second."""
     builder = large_campaign(workspace, TRIALS, 1, running=TRIALS)
     for key in builder.trials:
@@ -233,7 +233,7 @@ def update(builder: CampaignBuilder, seconds: float) -> None:
 # ---------------------------------------------------------------------------------------------------------------- idle
 
 
-def idle(workspace: Workspace, options: argparse.Namespace) -> dict[str, object]:
+def idle(workspace: WorkspacePaths, options: argparse.Namespace) -> dict[str, object]:
     """Nothing happens: the list of 100 campaigns, and a campaign that runs and has nothing new to say."""
     for day in range(100):
         finished_campaign(workspace, f"nightly-{day:03}", day=day)
@@ -263,7 +263,7 @@ def write_large(log: Path, megabytes: int) -> None:
         stream.write(b"RuntimeError: the only one\n" + block + b"the very last line\n")
 
 
-def large(workspace: Workspace, options: argparse.Namespace) -> dict[str, object]:
+def large(workspace: WorkspacePaths, options: argparse.Namespace) -> dict[str, object]:
     """Opened, scrolled to its start and its end, and searched through."""
     builder, log = running_trial(workspace)
     write_large(log, options.size)

@@ -25,8 +25,8 @@ from dlperf.verdicts.inference.verdict import (
     ASSUMED_MACHINES,
     IN_TURNS,
     OF_KIND,
-    Evidence,
     Policy,
+    Sides,
     Variation,
     Verdict,
     apart,
@@ -53,7 +53,7 @@ def in_turns(seed: int, loss: float, noise: float = NOISE, policy: Policy = IN_T
     draw = random.Random(seed)
     a, b = scores(draw, policy.most, noise), scores(draw, policy.most, noise, math.log1p(-loss))
     for count in range(policy.least, policy.most + 1):
-        found = judge(Evidence(a[:count], b[:count], paired=True), policy)
+        found = judge(Sides(a[:count], b[:count], paired=True), policy)
         if found and found.decided:
             return found.code, 2 * count
     return "cannot_tell", 2 * policy.most
@@ -130,7 +130,7 @@ def kind(seed: int, effect: float, gpus: int = 3, trials: int = 7, noise: float 
         [sum(scores(draw, trials, noise, draw.gauss(0, effect * noise) + side * lead)) / trials for _ in range(gpus)]
         for side in (0, 1)
     )
-    found = judge(Evidence(a, b, paired=True), OF_KIND)
+    found = judge(Sides(a, b, paired=True), OF_KIND)
     return found.code if found else "cannot_tell", gpus
 
 
@@ -158,7 +158,7 @@ def find_commit(
     for _ in range(MOST_OF_ENDS):
         ends += measure(history.bad, history.good)
         values = [[math.exp(value) for name, value in ends if name == side] for side in (history.good, history.bad)]
-        found = judge(Evidence(*values, paired=True), IN_TURNS)
+        found = judge(Sides(*values, paired=True), IN_TURNS)
         if found and found.code == "worse":
             break
     else:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from counting_workspace import Counting, counting_workspace
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from made_once import made_once
 
 SOURCE = Path(__file__).parents[1] / "tui"
@@ -99,4 +99,4 @@ def _measured_once(tmp_path_factory):
 def measured(_measured_once, tmp_path):
     """The same with a finished campaign ``try`` of batch sizes 32 and 64."""
     shutil.copytree(_measured_once, tmp_path, dirs_exist_ok=True)
-    return Counting(Workspace(tmp_path / "workspace"), tmp_path / "home")
+    return Counting(WorkspacePaths(tmp_path / "workspace"), tmp_path / "home")

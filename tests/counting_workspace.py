@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import campaign_status
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from waiting import until
 
 FRAMEWORK = """\
@@ -58,7 +58,7 @@ sleep 0.2
 class Counting:
     """The workspace and the home folder of its one node."""
 
-    workspace: Workspace
+    workspace: WorkspacePaths
     home: Path
     operator: Path | None = None
     """The operator's home folder where it is not that of the node."""
@@ -142,4 +142,4 @@ def counting_workspace(folder: Path) -> Counting:
     (root / "catalog" / "frameworks" / "counting.yaml").write_text(FRAMEWORK)
     (root / "catalog" / "protocols" / "dlperf.yaml").write_text(PROTOCOL)
     (root / "catalog" / "workloads" / "count.sh").write_text(SCRIPT)
-    return Counting(Workspace(root), home)
+    return Counting(WorkspacePaths(root), home)

@@ -23,7 +23,7 @@ from dlperf.plan import (
 )
 from dlperf.runs.archive import seal
 from dlperf.runs.journal import figure_data
-from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus
 from dlperf.runs.store import append_records, write_campaign, write_record
 
@@ -31,10 +31,10 @@ START = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 PROTOCOL = {"id": "test", "estimator": "rate(skip=20, take=100)", "aggregate": "median"}
 
 
-def workspace_in(folder: Path) -> Workspace:
+def workspace_in(folder: Path) -> WorkspacePaths:
     (folder / "runs").mkdir(parents=True)
     (folder / "mkdocs.yml").touch()
-    return Workspace(folder)
+    return WorkspacePaths(folder)
 
 
 def own_log(rate: float, *, batch_size: int = 4, gpus: int = 2, steps: int = 130, printed: float | None = None) -> str:
@@ -87,7 +87,7 @@ def write_trial(paths: TrialPaths, files: Mapping[str, str]) -> None:
 
 
 def write_planned(
-    workspace: Workspace,
+    workspace: WorkspacePaths,
     name: str,
     configurations: Sequence[PlannedConfiguration],
     impossible: Sequence[Impossible] = (),
@@ -129,7 +129,7 @@ def end_trial(
 
 
 def measured_campaign(
-    workspace: Workspace,
+    workspace: WorkspacePaths,
     name: str,
     rates: Sequence[tuple[PlannedConfiguration, Sequence[float]]],
     files: Mapping[str, str] | None = None,

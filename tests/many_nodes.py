@@ -14,7 +14,7 @@ from pathlib import Path
 
 from counting_workspace import PROTOCOL
 from dlperf.runs.lock import engine_pid
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from sshd import Sshd, prepare
 
 SCRIPT = """\
@@ -38,7 +38,7 @@ class ManyNodes:
 
     servers: list[Sshd]
     operator: Path
-    workspace: Workspace
+    workspace: WorkspacePaths
     steps: int
     """Records that a trial prints."""
 
@@ -85,7 +85,7 @@ def many_nodes(folder: Path, count: int, steps: int, seconds: float, deadline: f
     return ManyNodes(servers, operator, workspace, steps)
 
 
-def _workspace(root: Path, count: int, steps: int, seconds: float, deadline: float) -> Workspace:
+def _workspace(root: Path, count: int, steps: int, seconds: float, deadline: float) -> WorkspacePaths:
     for part in ("hardware", "frameworks", "protocols", "workloads"):
         (root / "catalog" / part).mkdir(parents=True)
     (root / "runs").mkdir()
@@ -102,7 +102,7 @@ def _workspace(root: Path, count: int, steps: int, seconds: float, deadline: flo
     recipe |= {"deadline_seconds": deadline}
     framework = {"id": "counting", "title": "Counting", "version": "1", "format": "dlperf", "devices": ["cpu"]}
     _write(catalog / "frameworks" / "counting.yaml", **framework, recipes=[recipe])
-    return Workspace(root)
+    return WorkspacePaths(root)
 
 
 def _write(path: Path, **entry: object) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from counting_workspace import Counting, counting_workspace
 from dlperf.runs.archive import TrialFiles
-from dlperf.runs.paths import NodePaths, Workspace
+from dlperf.runs.paths import NodePaths, WorkspacePaths
 
 SECRETS = {
     "HF_TOKEN": "hf_QmZ3kR9tY7wLx2VbN8sD4fGh",
@@ -94,7 +94,7 @@ def leaks(folder: Path, exempt: frozenset[str] = frozenset()) -> list[str]:
     ]
 
 
-def archived(workspace: Workspace, campaign: str) -> list[tuple[TrialFiles, NodePaths]]:
+def archived(workspace: WorkspacePaths, campaign: str) -> list[tuple[TrialFiles, NodePaths]]:
     """The files and the node of every trial of a campaign."""
     paths = workspace.campaign(campaign)
     files = [TrialFiles(paths.trial(key)) for key in _keys(paths)]

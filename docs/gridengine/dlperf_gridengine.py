@@ -17,8 +17,8 @@ from dlperf.executors.scheduler import (
     CommandResult,
     Job,
     Launch,
-    Run,
     Scheduler,
+    SchedulerRun,
     SilentSchedulerError,
     job_script,
 )
@@ -61,7 +61,7 @@ class GridEngine(Scheduler):
     def cancel(self, number: str) -> Sequence[str]:
         return ("sh", "-c", UNQUEUE, number)
 
-    async def jobs(self, run: Run, numbers: Sequence[str]) -> dict[str, Job]:
+    async def jobs(self, run: SchedulerRun, numbers: Sequence[str]) -> dict[str, Job]:
         answer = await run(["qstat", "-xml"])
         if answer.code != 0:
             raise SilentSchedulerError((answer.err.strip().splitlines() or [f"exit code {answer.code}"])[0])
@@ -71,7 +71,7 @@ class GridEngine(Scheduler):
             known |= {number: ended} if ended else {}
         return known
 
-    async def check(self, run: Run, launch: Launch, batch: Batch) -> list[CheckItem]:
+    async def check(self, run: SchedulerRun, launch: Launch, batch: Batch) -> list[CheckItem]:
         answer = await run(["qsub", "-w", "v"], self.script(launch, batch))
         said = (answer.out.strip().splitlines() or answer.err.strip().splitlines() or ["no answer"])[0]
         return [CheckItem("login node", "scheduler", answer.code == 0, quoted(said))]

@@ -15,7 +15,7 @@ from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, warning
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, Selection, TrialKey
 from dlperf.runs.journal import figure_data
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import CampaignRecord, Event, Progress, State, TrialProgress
 from dlperf.runs.store import append_records, write_campaign, write_record
 
@@ -24,11 +24,11 @@ NOW = "2026-05-04T12:04:00.000000Z"
 PROTOCOL = PlannedProtocol(id="dlperf", skip_steps=20, take_steps=100, estimator="rate(skip=20, take=100)")
 
 
-def make_workspace(folder: Path) -> Workspace:
+def make_workspace(folder: Path) -> WorkspacePaths:
     """An empty workspace."""
     (folder / "mkdocs.yml").write_text("site_name: test\n")
     (folder / "runs").mkdir()
-    return Workspace(folder)
+    return WorkspacePaths(folder)
 
 
 def clock(seconds: float) -> str:
@@ -64,7 +64,11 @@ class CampaignBuilder:
     """Writes one campaign, file by file."""
 
     def __init__(
-        self, workspace: Workspace, name: str, configurations: Sequence[PlannedConfiguration], created: str = clock(0)
+        self,
+        workspace: WorkspacePaths,
+        name: str,
+        configurations: Sequence[PlannedConfiguration],
+        created: str = clock(0),
     ) -> None:
         self.paths: CampaignPaths = workspace.campaign(name)
         self.configurations = tuple(configurations)
@@ -212,7 +216,7 @@ POINTS = (
 )
 
 
-def running_campaign(workspace: Workspace, name: str = "h200-nightly") -> CampaignBuilder:
+def running_campaign(workspace: WorkspacePaths, name: str = "h200-nightly") -> CampaignBuilder:
     """The campaign that the pictures show: something of every state."""
     builder = CampaignBuilder(workspace, name, [planned(point) for point in POINTS[:4]])
     keys = {point.case + point.framework + point.scale: point.id for point in POINTS}
@@ -233,7 +237,7 @@ def running_campaign(workspace: Workspace, name: str = "h200-nightly") -> Campai
     return builder
 
 
-def finished_campaign(workspace: Workspace, name: str, value: float = 22950.0, day: int = 1) -> CampaignBuilder:
+def finished_campaign(workspace: WorkspacePaths, name: str, value: float = 22950.0, day: int = 1) -> CampaignBuilder:
     """A campaign that ended, all trials succeeded."""
     builder = CampaignBuilder(workspace, name, [planned(POINTS[0])], clock(-86400.0 * day))
     for number in (1, 2, 3):
@@ -242,7 +246,7 @@ def finished_campaign(workspace: Workspace, name: str, value: float = 22950.0, d
     return builder
 
 
-def large_campaign(workspace: Workspace, configurations: int, repeats: int, running: int) -> CampaignBuilder:
+def large_campaign(workspace: WorkspacePaths, configurations: int, repeats: int, running: int) -> CampaignBuilder:
     """Many trials, the first of which run."""
     points = [replace(POINTS[0], batch_size=index + 1) for index in range(configurations)]
     builder = CampaignBuilder(workspace, "large", [planned(point, repeats) for point in points])

@@ -10,14 +10,14 @@ import pytest
 from builder import make_workspace
 
 from dlperf.messages import use_language
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from sshd import sshd
 
 __all__ = ["sshd"]
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspacePaths:
     return make_workspace(tmp_path)
 
 

@@ -14,9 +14,9 @@ from textual.screen import Screen
 from textual.strip import Strip
 
 from dlperf.app.app import DlperfApp
-from dlperf.app.settings import Settings
+from dlperf.app.settings import TerminalSettings
 from dlperf.messages import Code
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 PATIENCE_SECONDS = 60.0
 READING = frozenset(
@@ -29,7 +29,7 @@ ScreenType = TypeVar("ScreenType", bound=Screen[Any])
 
 @asynccontextmanager
 async def driving(
-    workspace: Workspace,
+    workspace: WorkspacePaths,
     size: tuple[int, int] = (120, 40),
     language: Code = "en",
     dark: bool = True,
@@ -37,7 +37,7 @@ async def driving(
     start_screen: str = "campaigns",
 ) -> AsyncIterator[Pilot[str]]:
     """The program, running without a terminal, with a clock that stands still."""
-    settings = Settings(workspace, language, dark, plain, now=lambda: NOW, start_screen=start_screen)
+    settings = TerminalSettings(workspace, language, dark, plain, now=lambda: NOW, start_screen=start_screen)
     async with DlperfApp(settings).run_test(size=size, notifications=True) as pilot:
         yield pilot
 

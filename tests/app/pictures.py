@@ -29,7 +29,7 @@ from textual.pilot import Pilot
 from dlperf.app.app import DlperfApp
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.messages import LANGUAGES, Code, use_language
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 VIEWS = (((120, 40), "dark"), ((200, 60), "dark"), ((80, 24), "dark"), ((80, 24), "light"))
 """Sizes and themes, from the size that scenes are acted in; a theme changes no text: the light one is seen in one."""
@@ -50,7 +50,7 @@ class Picture:
 
 
 @contextlib.contextmanager
-def laboratory(folder: Path) -> Iterator[Workspace]:
+def laboratory(folder: Path) -> Iterator[WorkspacePaths]:
     """An empty workspace, named as in every picture; times in UTC."""
     with contextlib.chdir(folder), patch.dict(os.environ, {"TZ": "UTC"}):
         time.tzset()
@@ -61,7 +61,7 @@ def laboratory(folder: Path) -> Iterator[Workspace]:
 
 async def pictures_of(
     scene: Scene,
-    workspace: Workspace,
+    workspace: WorkspacePaths,
     language: Code,
     views: Sequence[tuple[tuple[int, int], str]] = VIEWS,
     drawn: bool = False,

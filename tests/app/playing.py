@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 
 from dlperf.errors import DlperfError
 from dlperf.runs.lookup import remove_campaign, rename_campaign
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 CHARACTERS = tuple(map(chr, range(ord(" "), ord("~") + 1)))
 LEAVING = frozenset({"q", "L"})
@@ -38,7 +38,7 @@ LONGEST_BURST = 12
 class Monkey:
     """Does at random what a person, a terminal and another process may do."""
 
-    def __init__(self, pilot: Pilot[str], workspace: Workspace, seed: int) -> None:
+    def __init__(self, pilot: Pilot[str], workspace: WorkspacePaths, seed: int) -> None:
         self._pilot, self._workspace = pilot, workspace
         self._random = random.Random(seed)
         self.keys = 0
@@ -118,7 +118,7 @@ def harmless() -> Iterator[None]:
         yield
 
 
-async def play(workspace: Workspace, keys: int, seed: int, start_screen: str = "campaigns") -> int:
+async def play(workspace: WorkspacePaths, keys: int, seed: int, start_screen: str = "campaigns") -> int:
     """Play with the program until so many keys are pressed; return how many were.
 
     Raises:

@@ -25,10 +25,10 @@ from dlperf.cli.machines import check_document
 from dlperf.executors.base import CheckItem
 from dlperf.messages import _, message
 from dlperf.plan import TrialKey
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, TrialProgress
 
-Setup = Callable[[Workspace], CampaignBuilder | None]
+Setup = Callable[[WorkspacePaths], CampaignBuilder | None]
 Act = Callable[[Pilot[str]], Awaitable[None]]
 RUNNING = TrialKey(POINTS[1].id, 2)
 
@@ -45,11 +45,11 @@ class Scene:
 # ----------------------------------------------------------------------------------------------------------- workspaces
 
 
-def empty(workspace: Workspace) -> None:
+def empty(workspace: WorkspacePaths) -> None:
     """A workspace as `dlperf init` leaves it."""
 
 
-def running(workspace: Workspace) -> CampaignBuilder:
+def running(workspace: WorkspacePaths) -> CampaignBuilder:
     """A campaign that runs, one whose engine died, two that ended, one that cannot be read."""
     finished_campaign(workspace, "h200-2026-04-30", 22890.0, day=4)
     finished_campaign(workspace, "基线-飞桨-2026-04-28", 22410.0, day=6)
@@ -60,16 +60,16 @@ def running(workspace: Workspace) -> CampaignBuilder:
     return running_campaign(workspace)
 
 
-def alone(workspace: Workspace) -> CampaignBuilder:
+def alone(workspace: WorkspacePaths) -> CampaignBuilder:
     return running_campaign(workspace)
 
 
-def finished(workspace: Workspace) -> CampaignBuilder:
+def finished(workspace: WorkspacePaths) -> CampaignBuilder:
     finished_campaign(workspace, "h200-2026-04-28", 22410.0, day=6)
     return finished_campaign(workspace, "h200-2026-04-30", 22890.0, day=4)
 
 
-def unreachable(workspace: Workspace) -> CampaignBuilder:
+def unreachable(workspace: WorkspacePaths) -> CampaignBuilder:
     builder = running_campaign(workspace)
     silence = message("goes_on_there", cause=message("no_answer", server="h200-01 port 22", seconds=10))
     builder.event(Event(clock(1310), "node_unreachable", cause=silence, data={"node": "h200-01"}))
@@ -79,7 +79,7 @@ def unreachable(workspace: Workspace) -> CampaignBuilder:
     return builder
 
 
-def changed(workspace: Workspace) -> CampaignBuilder:
+def changed(workspace: WorkspacePaths) -> CampaignBuilder:
     """Two campaigns that share some configurations: slower, faster, failed, as before; and each has one of its own."""
     before, after = POINTS, (*POINTS[:3], replace(POINTS[0], batch_size=128), POINTS[4])
     values = {POINTS[0].id: (23040.0, 22150.0), POINTS[1].id: (3012.0, 3170.0), POINTS[4].id: (1480.0, 1483.0)}
@@ -97,7 +97,7 @@ def changed(workspace: Workspace) -> CampaignBuilder:
     return builders[1]
 
 
-def built(workspace: Workspace) -> CampaignBuilder:
+def built(workspace: WorkspacePaths) -> CampaignBuilder:
     index = workspace.site_html / "index.html"
     index.parent.mkdir(parents=True)
     index.write_text("<p>the site</p>")

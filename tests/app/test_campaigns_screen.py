@@ -28,20 +28,20 @@ from dlperf.errors import RequestError
 from dlperf.measured.model import TrialResult
 from dlperf.plan import Selection
 from dlperf.runs.lookup import remove_campaign, rename_campaign
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import Event, State
 from dlperf.runs.store import read_campaign, write_campaign, write_record
 from dlperf.view.campaigns import CampaignSummary
 
 
-async def test_an_empty_workspace_says_what_to_do(workspace: Workspace):
+async def test_an_empty_workspace_says_what_to_do(workspace: WorkspacePaths):
     async with driving(workspace) as pilot:
         await until_shown(pilot, "Nothing has been measured in this workspace yet.", "dlperf quickstart")
         await pilot.press("3")
         await until_shown(pilot, "There is no campaign in this workspace yet.")
 
 
-async def test_the_running_campaign_is_offered_first(workspace: Workspace):
+async def test_the_running_campaign_is_offered_first(workspace: WorkspacePaths):
     finished_campaign(workspace, "newer", day=-1)
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
@@ -54,7 +54,7 @@ async def test_the_running_campaign_is_offered_first(workspace: Workspace):
             await until_shown(pilot, "median 23,072 images/s")
 
 
-async def test_a_scale_that_cannot_be_read_is_shown_as_it_stands(workspace: Workspace):
+async def test_a_scale_that_cannot_be_read_is_shown_as_it_stands(workspace: WorkspacePaths):
     builder = finished_campaign(workspace, "done")
     scales = ("two nodes", "8")
     write_campaign(builder.paths, replace(builder.record, selection=replace(builder.record.selection, scales=scales)))
@@ -62,7 +62,7 @@ async def test_a_scale_that_cannot_be_read_is_shown_as_it_stands(workspace: Work
         await until_shown(pilot, "✓ finished", "two nodes, 1n8g")
 
 
-async def test_a_tall_window_previews_the_results_of_the_selected_campaign(workspace: Workspace):
+async def test_a_tall_window_previews_the_results_of_the_selected_campaign(workspace: WorkspacePaths):
     finished_campaign(workspace, "newer", 23000.0, day=4)
     finished_campaign(workspace, "older", 17000.0, day=5)
     async with driving(workspace, size=(120, 40)) as pilot:
@@ -77,7 +77,7 @@ async def test_a_tall_window_previews_the_results_of_the_selected_campaign(works
         await until_gone(pilot, "Results of older")
 
 
-async def test_a_preview_of_many_results_has_only_those_in_words_that_a_window_can_show(workspace: Workspace):
+async def test_a_preview_of_many_results_has_only_those_in_words_that_a_window_can_show(workspace: WorkspacePaths):
     large_campaign(workspace, MOST_IN_WORDS + 1, repeats=1, running=0)
     async with driving(workspace, size=(120, 40)) as pilot:
         await until_shown(pilot, "Results of large")
@@ -91,21 +91,21 @@ def test_a_number_of_gpus_is_not_shown_bare():
     assert about_campaign(summary, 80) == "jax · 1n1g, 4n1g"
 
 
-async def test_a_campaign_whose_engine_died_offers_to_resume(workspace: Workspace):
+async def test_a_campaign_whose_engine_died_offers_to_resume(workspace: WorkspacePaths):
     running_campaign(workspace)
     async with driving(workspace) as pilot:
         await until_shown(pilot, "! engine stopped", "R starts it again")
         assert pilot.app.screen.check_action("resume", ()) is True
 
 
-async def test_a_finished_campaign_cannot_be_resumed(workspace: Workspace):
+async def test_a_finished_campaign_cannot_be_resumed(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace) as pilot:
         await until_shown(pilot, "✓ finished")
         assert pilot.app.screen.check_action("resume", ()) is None
 
 
-async def test_a_finished_campaign_says_how_many_trials_succeeded_failed_and_were_cancelled(workspace: Workspace):
+async def test_a_finished_campaign_says_how_many_trials_succeeded_failed_and_were_cancelled(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "mixed", [planned(POINTS[0], 6)])
     succeeded, failed, *cancelled = builder.trials
     builder.succeeded(succeeded, 23040.0)
@@ -119,7 +119,7 @@ async def test_a_finished_campaign_says_how_many_trials_succeeded_failed_and_wer
         assert "6/6" not in shown(pilot)
 
 
-async def test_campaigns_are_sorted_by_a_column_whose_header_says_so(workspace: Workspace):
+async def test_campaigns_are_sorted_by_a_column_whose_header_says_so(workspace: WorkspacePaths):
     for day, name in enumerate(("alpha", "gamma", "beta")):
         finished_campaign(workspace, name, 20000.0 + day, day=day)
     async with driving(workspace) as pilot:
@@ -132,7 +132,7 @@ async def test_campaigns_are_sorted_by_a_column_whose_header_says_so(workspace: 
         assert [row.split()[1] for row in shown(pilot).splitlines()[3:6]] == ["gamma", "beta", "alpha"]
 
 
-async def test_a_campaign_shows_how_it_scales_to_its_largest_number_of_gpus(workspace: Workspace):
+async def test_a_campaign_shows_how_it_scales_to_its_largest_number_of_gpus(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "scaling", [planned(point, 1) for point in POINTS[:2]])
     for trial, value in zip(builder.trials, (24000.0, 3200.0), strict=True):
         builder.succeeded(trial, value)
@@ -141,7 +141,7 @@ async def test_a_campaign_shows_how_it_scales_to_its_largest_number_of_gpus(work
         await until_shown(pilot, "scaling", "7.5× on 8")
 
 
-async def test_the_best_result_is_shown_of_a_journal_without_figures(workspace: Workspace):
+async def test_the_best_result_is_shown_of_a_journal_without_figures(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "early", [planned(POINTS[0], 1)])
     (key,) = builder.trials
     builder.state(key, State.SUCCEEDED, 300)
@@ -151,7 +151,7 @@ async def test_the_best_result_is_shown_of_a_journal_without_figures(workspace: 
         await until_shown(pilot, "early", "21,000 images/s")
 
 
-async def test_typing_filters_the_campaigns(workspace: Workspace):
+async def test_typing_filters_the_campaigns(workspace: WorkspacePaths):
     for name in ("alpha", "beta", "基线"):
         finished_campaign(workspace, name)
     async with driving(workspace) as pilot:
@@ -165,7 +165,7 @@ async def test_typing_filters_the_campaigns(workspace: Workspace):
         await until_shown(pilot, "alpha", "基线")
 
 
-async def test_a_broken_plan_is_shown_and_the_others_are_read(workspace: Workspace):
+async def test_a_broken_plan_is_shown_and_the_others_are_read(workspace: WorkspacePaths):
     finished_campaign(workspace, "good")
     (workspace.campaign("bad").directory).mkdir()
     workspace.campaign("bad").plan.write_text("trials: 5\n")
@@ -173,14 +173,14 @@ async def test_a_broken_plan_is_shown_and_the_others_are_read(workspace: Workspa
         await until_shown(pilot, "✗ unreadable", "✓ finished")
 
 
-async def test_a_campaign_that_starts_meanwhile_appears(workspace: Workspace):
+async def test_a_campaign_that_starts_meanwhile_appears(workspace: WorkspacePaths):
     async with driving(workspace) as pilot:
         await until_shown(pilot, "Nothing has been measured")
         finished_campaign(workspace, "started-elsewhere")
         await until_shown(pilot, "started-elsewhere", "3 ✓")
 
 
-async def test_the_wheel_and_clicks_do_what_keys_do(workspace: Workspace):
+async def test_the_wheel_and_clicks_do_what_keys_do(workspace: WorkspacePaths):
     finished_campaign(workspace, "alpha", day=1)
     finished_campaign(workspace, "beta", day=2)
     async with driving(workspace) as pilot:
@@ -192,7 +192,9 @@ async def test_the_wheel_and_clicks_do_what_keys_do(workspace: Workspace):
         assert screen_of(pilot, WatchScreen).campaign is not None
 
 
-async def test_the_end_of_a_campaign_is_told_with_its_result(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_the_end_of_a_campaign_is_told_with_its_result(
+    workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch
+):
     builder = CampaignBuilder(workspace, "night", [planned(POINTS[0], 1)])
     sent: list[str] = []
     async with driving(workspace, size=(160, 40)) as pilot:
@@ -210,7 +212,7 @@ def test_kitty_is_notified_once():
     assert notification("night", "1 ✓", "xterm-kitty") == "\x1b]2;night\x07\x1b]99;;night: 1 ✓\x07"
 
 
-async def test_one_key_chooses_what_a_campaign_ran(workspace: Workspace):
+async def test_one_key_chooses_what_a_campaign_ran(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace) as pilot:
         await until_shown(pilot, "✓ finished")
@@ -218,7 +220,7 @@ async def test_one_key_chooses_what_a_campaign_ran(workspace: Workspace):
         await until_shown(pilot, "[x] h200", "[x] resnet50", "--framework pytorch")
 
 
-async def test_a_campaign_is_tagged_renamed_and_moved_to_the_trash(workspace: Workspace):
+async def test_a_campaign_is_tagged_renamed_and_moved_to_the_trash(workspace: WorkspacePaths):
     finished_campaign(workspace, "alpha", day=1)
     finished_campaign(workspace, "beta", day=2)
     async with driving(workspace) as pilot:
@@ -240,7 +242,7 @@ async def test_a_campaign_is_tagged_renamed_and_moved_to_the_trash(workspace: Wo
     assert read_campaign(CampaignPaths(removed)).name == "gamma"
 
 
-def test_a_campaign_whose_trials_have_not_ended_keeps_its_name(workspace: Workspace):
+def test_a_campaign_whose_trials_have_not_ended_keeps_its_name(workspace: WorkspacePaths):
     paths = running_campaign(workspace).paths
     with pytest.raises(RequestError, match="trials have not ended"):
         rename_campaign(workspace, paths, "other")

@@ -22,7 +22,7 @@ from dlperf.errors import DlperfError
 from dlperf.executors.base import CheckItem
 from dlperf.messages import quoted
 from dlperf.plan import Selection, expand
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.store import read_campaign
 
 CATALOG = load_catalog()
@@ -127,7 +127,7 @@ def test_a_check_starts_the_marked_frameworks_on_the_machines_of_the_plan():
     assert check_words(expand(machines.selection(), CATALOG), machines) == ["check", "--hardware", "local", "--json"]
 
 
-async def test_a_value_that_no_list_offers_is_typed(workspace: Workspace):
+async def test_a_value_that_no_list_offers_is_typed(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         await press(pilot, "space", "tab", "tab", "tab", "tab", "a", *"96", "enter")
@@ -156,7 +156,7 @@ def test_a_typed_value_is_checked(axis: str, text: str, problem: str):
     assert bool(found) == bool(problem)
 
 
-async def test_marking_greys_what_does_not_fit_and_changes_the_plan(workspace: Workspace):
+async def test_marking_greys_what_does_not_fit_and_changes_the_plan(workspace: WorkspacePaths):
     async with driving(workspace, size=(120, 80), start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local", "Mark something above")
         await pilot.press("space")
@@ -169,7 +169,7 @@ async def test_marking_greys_what_does_not_fit_and_changes_the_plan(workspace: W
         await until_shown(pilot, "[x] numpy", "configurations: 4", "trials: 20", "on local", "lenet5")
 
 
-async def test_a_greyed_entry_cannot_be_marked(workspace: Workspace):
+async def test_a_greyed_entry_cannot_be_marked(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         await pilot.press("space", "tab")
@@ -186,7 +186,7 @@ def test_own_machines_come_first_and_those_of_reports_last(tmp_path: Path):
     assert published == sorted(published)
 
 
-async def test_repeats_are_changed_with_two_keys(workspace: Workspace):
+async def test_repeats_are_changed_with_two_keys(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         await pilot.press("p")
@@ -199,7 +199,7 @@ async def test_repeats_are_changed_with_two_keys(workspace: Workspace):
         await until_shown(pilot, "repeats 2", "trials: 4")
 
 
-async def test_the_exact_script_is_read_before_anything_runs(workspace: Workspace):
+async def test_the_exact_script_is_read_before_anything_runs(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         await pilot.press("p")
@@ -212,8 +212,8 @@ async def test_the_exact_script_is_read_before_anything_runs(workspace: Workspac
         await until_gone(pilot, "DLPERF_TRIAL")
 
 
-async def test_starting_asks_and_says_why_it_did_not_start(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
-    def refuse(_workspace: Workspace, _paths: CampaignPaths) -> int:
+async def test_starting_asks_and_says_why_it_did_not_start(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):
+    def refuse(_workspace: WorkspacePaths, _paths: CampaignPaths) -> int:
         raise DlperfError("no room on the disk")
 
     monkeypatch.setattr("dlperf.view.start.start_detached", refuse)
@@ -233,7 +233,7 @@ async def test_starting_asks_and_says_why_it_did_not_start(workspace: Workspace,
     assert read_campaign(paths).selection.frameworks == ("numpy",)
 
 
-async def test_keys_sent_together_all_go_to_the_question(workspace: Workspace):
+async def test_keys_sent_together_all_go_to_the_question(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         await press(pilot, "p", "enter")
@@ -245,7 +245,7 @@ async def test_keys_sent_together_all_go_to_the_question(workspace: Workspace):
 
 
 async def test_a_mistake_in_the_catalogue_is_shown_until_it_is_corrected_and_the_rest_can_be_chosen(
-    workspace: Workspace,
+    workspace: WorkspacePaths,
 ):
     (workspace.catalog / "hardware").mkdir(parents=True)
     (workspace.catalog / "hardware" / "mine.yaml").write_text("id: mine\ntitel: Mine\n")
@@ -257,7 +257,7 @@ async def test_a_mistake_in_the_catalogue_is_shown_until_it_is_corrected_and_the
         await until_gone(pilot, "The catalogue has mistakes")
 
 
-async def test_a_narrow_window_shows_one_list_and_a_wide_one_cuts_no_entry(workspace: Workspace):
+async def test_a_narrow_window_shows_one_list_and_a_wide_one_cuts_no_entry(workspace: WorkspacePaths):
     async with driving(workspace, size=(80, 24), start_screen="choose") as pilot:
         await until_shown(pilot, "[Hardware]  Frameworks  Cases", "[ ] local")
         screen_of(pilot, ChooseScreen).choose(Choice({"cases": ("llama3-8b",)}))
@@ -268,7 +268,7 @@ async def test_a_narrow_window_shows_one_list_and_a_wide_one_cuts_no_entry(works
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
-async def test_every_list_is_reached_with_tab(workspace: Workspace, size: tuple[int, int]):
+async def test_every_list_is_reached_with_tab(workspace: WorkspacePaths, size: tuple[int, int]):
     async with driving(workspace, size=size, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         screen_of(pilot, ChooseScreen).choose(Choice({"cases": ("llama3-8b",)}))
@@ -293,7 +293,7 @@ def test_the_program_loads_nothing_that_reaches_machines_or_frames(tmp_path: Pat
     assert done.stdout.strip() == "[]"
 
 
-def test_the_first_picture_needs_neither_pydantic_nor_typer_nor_yaml(workspace: Workspace):
+def test_the_first_picture_needs_neither_pydantic_nor_typer_nor_yaml(workspace: WorkspacePaths):
     import subprocess
 
     code = (
@@ -307,7 +307,7 @@ def test_the_first_picture_needs_neither_pydantic_nor_typer_nor_yaml(workspace: 
 
 
 async def test_name_and_protocol_of_a_campaign_are_set_before_it_starts(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("dlperf.view.start.start_detached", lambda _workspace, _paths: 1)
     async with driving(workspace, start_screen="choose") as pilot:
@@ -329,7 +329,7 @@ async def test_name_and_protocol_of_a_campaign_are_set_before_it_starts(
     ids=["with a preset", "without"],
 )
 async def test_few_keys_lead_from_the_start_to_a_running_campaign(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, keys: str, most: int
+    workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch, keys: str, most: int
 ):
     monkeypatch.setattr("dlperf.view.start.start_detached", lambda _workspace, _paths: 1)
     save_preset(workspace, "mine", "--hardware local --framework numpy --batch-size 64")

@@ -11,7 +11,7 @@ from dlperf.app.presets import save_preset
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.catalog.files.load import load_catalog
 from dlperf.plan import Selection, expand
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.store import write_campaign
 
@@ -28,7 +28,7 @@ def test_a_preset_names_what_the_catalogue_has(preset: Preset, hardware: str):
     assert expand(choice.selection(), load_catalog()).configurations
 
 
-async def test_a_preset_marks_a_whole_report(workspace: Workspace):
+async def test_a_preset_marks_a_whole_report(workspace: WorkspacePaths):
     finished_campaign(workspace, "before")
     async with driving(workspace) as pilot:
         await until_shown(pilot, "3 ✓")
@@ -40,7 +40,7 @@ async def test_a_preset_marks_a_whole_report(workspace: Workspace):
         await until_shown(pilot, "[x] numpy", "[x] lenet5", "configurations: 2", "trials: 6")
 
 
-async def test_a_preset_brings_its_marks_into_view(workspace: Workspace):
+async def test_a_preset_brings_its_marks_into_view(workspace: WorkspacePaths):
     save_preset(workspace, "mine", "--framework tensorflow")
     async with driving(workspace, size=(120, 24), start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
@@ -49,7 +49,7 @@ async def test_a_preset_brings_its_marks_into_view(workspace: Workspace):
         await until_shown(pilot, "[x] tensorflow")
 
 
-async def test_the_last_campaign_is_a_preset_though_no_case_was_marked(workspace: Workspace):
+async def test_the_last_campaign_is_a_preset_though_no_case_was_marked(workspace: WorkspacePaths):
     write_campaign(
         workspace.campaign("numbers"),
         CampaignRecord("numbers", "0a1b2c3d", clock(0), "0.1.0", Selection(("local",), ("numpy",)), (), ()),
@@ -62,7 +62,7 @@ async def test_the_last_campaign_is_a_preset_though_no_case_was_marked(workspace
         await until_shown(pilot, "[x] local", "[x] numpy")
 
 
-async def test_the_last_campaign_is_repeated_exactly_and_its_name_is_not_translated(workspace: Workspace):
+async def test_the_last_campaign_is_repeated_exactly_and_its_name_is_not_translated(workspace: WorkspacePaths):
     selection = Selection((), ("numpy",), ("lenet5",))
     write_campaign(
         workspace.campaign("running"), CampaignRecord("running", "0a1b2c3d", clock(0), "0.1.0", selection, (), ())
@@ -77,7 +77,7 @@ async def test_the_last_campaign_is_repeated_exactly_and_its_name_is_not_transla
         await until_shown(pilot, "[ ] local", "[x] numpy")
 
 
-async def test_a_preset_that_the_user_saved_comes_first_and_marks_the_same_again(workspace: Workspace):
+async def test_a_preset_that_the_user_saved_comes_first_and_marks_the_same_again(workspace: WorkspacePaths):
     choice = choice_of(Selection(("local",), ("numpy",), ("lenet5",), batch_sizes=(64,), protocol="quick", repeats=2))
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
@@ -94,7 +94,7 @@ async def test_a_preset_that_the_user_saved_comes_first_and_marks_the_same_again
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"mine": "--color red"}', '{"mine": "--hardware"}', '{"mine": 1}'])
-async def test_damaged_presets_are_named_and_not_overwritten(workspace: Workspace, text: str):
+async def test_damaged_presets_are_named_and_not_overwritten(workspace: WorkspacePaths, text: str):
     workspace.presets.write_text(text)
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
@@ -105,7 +105,7 @@ async def test_damaged_presets_are_named_and_not_overwritten(workspace: Workspac
     assert workspace.presets.read_text() == text
 
 
-async def test_where_nothing_is_marked_the_presets_are_offered(workspace: Workspace):
+async def test_where_nothing_is_marked_the_presets_are_offered(workspace: WorkspacePaths):
     save_preset(workspace, "mine", "--hardware local --framework numpy --batch-size 64")
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local", "mine", "ResNet50 V1.5")

@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from dlperf.app.app import PLACES
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.watch import TELEMETRY_SECONDS
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 
 @contextmanager
@@ -54,7 +54,7 @@ async def two_looks(pilot: Pilot[str]) -> None:
 
 
 @pytest.mark.parametrize("place", ["watch", "campaigns"])
-async def test_a_running_campaign_with_nothing_new_to_say_is_not_drawn_again(workspace: Workspace, place: str):
+async def test_a_running_campaign_with_nothing_new_to_say_is_not_drawn_again(workspace: WorkspacePaths, place: str):
     with engine_of(running_campaign(workspace).paths):
         async with driving(workspace, start_screen=place) as pilot:
             await until_shown(pilot, "running")
@@ -65,7 +65,7 @@ async def test_a_running_campaign_with_nothing_new_to_say_is_not_drawn_again(wor
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if place != "campaigns"])
-async def test_the_first_visit_of_a_screen_draws_it_once_and_at_once(workspace: Workspace, place: str):
+async def test_the_first_visit_of_a_screen_draws_it_once_and_at_once(workspace: WorkspacePaths, place: str):
     finished_campaign(workspace, "nightly")
     async with driving(workspace) as pilot:
         app = pilot.app
@@ -80,7 +80,7 @@ async def test_the_first_visit_of_a_screen_draws_it_once_and_at_once(workspace: 
         assert len(whole) == 1
 
 
-async def test_files_that_nobody_writes_are_not_read_again(workspace: Workspace):
+async def test_files_that_nobody_writes_are_not_read_again(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.app.logs.log_file import BLOCK, PIECE, Line, LineNumbers, LogFile
+from dlperf.app.logs.log_file import BLOCK, PIECE, LineNumbers, LogFile, LogLine
 from dlperf.app.logs.search import Pattern, error_pattern, matching_lines, pattern_of
 from dlperf.app.logs.window import MatchingLines
 
@@ -26,17 +26,17 @@ CONTENTS = {
 }
 
 
-def forwards(log: LogFile) -> list[Line]:
+def forwards(log: LogFile) -> list[LogLine]:
     """Every line, each found from the end of the one before it."""
-    lines: list[Line] = []
+    lines: list[LogLine] = []
     while (line := log.line_at(lines[-1].end if lines else 0)) is not None:
         lines.append(line)
     return lines
 
 
-def backwards(log: LogFile) -> list[Line]:
+def backwards(log: LogFile) -> list[LogLine]:
     """Every line in the order of the file, each found from the start of the one after it."""
-    lines: list[Line] = []
+    lines: list[LogLine] = []
     while (line := log.line_before(lines[-1].start if lines else log.size)) is not None:
         lines.append(line)
     return lines[::-1]

@@ -19,13 +19,13 @@ from dlperf.app.app import DlperfApp
 from dlperf.app.screens.base import wait_for_enter
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.plan import TrialKey
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import State
 
 RUNNING = TrialKey(POINTS[1].id, 2)
 
 
-def one_trial(workspace: Workspace, text: str) -> tuple[CampaignBuilder, TrialKey, Path]:
+def one_trial(workspace: WorkspacePaths, text: str) -> tuple[CampaignBuilder, TrialKey, Path]:
     builder = CampaignBuilder(workspace, "one", [planned(POINTS[0], 1)])
     key = builder.trials[0]
     builder.state(key, State.RUNNING, 1)
@@ -36,7 +36,7 @@ def lines_in_view(pilot: Pilot[str]) -> list[str]:
     return re.findall(r"step=\d+ samples", shown(pilot))
 
 
-async def test_a_log_that_appears_later_is_followed_from_then_on(workspace: Workspace):
+async def test_a_log_that_appears_later_is_followed_from_then_on(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "one", [planned(POINTS[0], 1)])
     key = builder.trials[0]
     builder.state(key, State.RUNNING, 1)
@@ -50,7 +50,7 @@ async def test_a_log_that_appears_later_is_followed_from_then_on(workspace: Work
         await until_shown(pilot, "half a line")
 
 
-async def test_scrolling_up_pauses_and_nothing_moves_until_followed_again(workspace: Workspace):
+async def test_scrolling_up_pauses_and_nothing_moves_until_followed_again(workspace: WorkspacePaths):
     builder, key, _ = one_trial(workspace, training_log(1000.0, 200))
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "step=200", "following")
@@ -65,7 +65,7 @@ async def test_scrolling_up_pauses_and_nothing_moves_until_followed_again(worksp
         await until_shown(pilot, "step=700", "following")
 
 
-async def test_a_search_finds_marks_and_goes_on(workspace: Workspace):
+async def test_a_search_finds_marks_and_goes_on(workspace: WorkspacePaths):
     one_trial(workspace, training_log(1000.0, 200))
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "step=200")
@@ -78,7 +78,7 @@ async def test_a_search_finds_marks_and_goes_on(workspace: Workspace):
         await until_shown(pilot, "no match further on")
 
 
-async def test_a_wrong_regular_expression_is_said(workspace: Workspace):
+async def test_a_wrong_regular_expression_is_said(workspace: WorkspacePaths):
     one_trial(workspace, training_log(1000.0, 20))
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "step=20")
@@ -89,7 +89,7 @@ async def test_a_wrong_regular_expression_is_said(workspace: Workspace):
 
 
 @pytest.mark.parametrize("key", ["slash", "ampersand"])
-async def test_an_expression_that_backtracks_for_ever_elsewhere_stops_nothing(workspace: Workspace, key: str):
+async def test_an_expression_that_backtracks_for_ever_elsewhere_stops_nothing(workspace: WorkspacePaths, key: str):
     one_trial(workspace, "a" * 60 + "b\n" + training_log(1000.0, 20))
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "step=20")
@@ -100,7 +100,7 @@ async def test_an_expression_that_backtracks_for_ever_elsewhere_stops_nothing(wo
         await until_shown(pilot, "paused at line 17")
 
 
-async def test_only_matching_lines_are_shown_and_new_ones_join(workspace: Workspace):
+async def test_only_matching_lines_are_shown_and_new_ones_join(workspace: WorkspacePaths):
     builder, key, _ = one_trial(workspace, training_log(1000.0, 100))
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "step=100")
@@ -113,7 +113,7 @@ async def test_only_matching_lines_are_shown_and_new_ones_join(workspace: Worksp
         await until_shown(pilot, "step=110", "step=109")
 
 
-async def test_the_first_error_is_one_key_away(workspace: Workspace):
+async def test_the_first_error_is_one_key_away(workspace: WorkspacePaths):
     text = training_log(1000.0, 500) + "RuntimeError: first\n" + training_log(1000.0, 500) + "ValueError: second\n"
     one_trial(workspace, text)
     async with driving(workspace, start_screen="watch") as pilot:
@@ -122,7 +122,7 @@ async def test_the_first_error_is_one_key_away(workspace: Workspace):
         await until_shown(pilot, "RuntimeError: first", "paused at line 505")
 
 
-async def test_a_line_keeps_its_colours_and_nothing_else_that_steers_a_terminal(workspace: Workspace):
+async def test_a_line_keeps_its_colours_and_nothing_else_that_steers_a_terminal(workspace: WorkspacePaths):
     one_trial(workspace, "plain \x1b[1;31mred\x1b[0m \x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\ \x1b[2Jend\n")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "plain red link end")
@@ -133,7 +133,7 @@ async def test_a_line_keeps_its_colours_and_nothing_else_that_steers_a_terminal(
         assert not any(style.link for style in styles.values())
 
 
-async def test_streams_of_nodes_and_ranks_are_turned_over(workspace: Workspace):
+async def test_streams_of_nodes_and_ranks_are_turned_over(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "two", [planned(POINTS[0], 1, ("node-a", "node-b"))])
     key = builder.trials[0]
     builder.state(key, State.RUNNING, 1)
@@ -150,7 +150,7 @@ async def test_streams_of_nodes_and_ranks_are_turned_over(workspace: Workspace):
         await until_shown(pilot, "of node a")
 
 
-async def test_long_lines_are_wrapped_or_shifted(workspace: Workspace):
+async def test_long_lines_are_wrapped_or_shifted(workspace: WorkspacePaths):
     one_trial(workspace, "start " + "x" * 150 + " zebra\n")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "start xxx")
@@ -163,7 +163,7 @@ async def test_long_lines_are_wrapped_or_shifted(workspace: Workspace):
         await until_shown(pilot, "zebra")
 
 
-async def test_what_is_in_view_or_marked_is_copied(workspace: Workspace):
+async def test_what_is_in_view_or_marked_is_copied(workspace: WorkspacePaths):
     one_trial(workspace, "one\ntwo\n\x1b[31mthree\x1b[0m\n")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "three")
@@ -174,13 +174,13 @@ async def test_what_is_in_view_or_marked_is_copied(workspace: Workspace):
         assert pilot.app.clipboard == "two"
 
 
-async def test_a_log_written_by_the_enemy_cannot_leave_its_frame(workspace: Workspace):
+async def test_a_log_written_by_the_enemy_cannot_leave_its_frame(workspace: WorkspacePaths):
     one_trial(workspace, "\x1b[2J\x1b]0;owned\x07[bold]not markup[/bold] [@click=app.leave]x[/]\n")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "[bold]not markup[/bold] [@click=app.leave]x[/]")
 
 
-async def test_a_replaced_log_is_opened_again(workspace: Workspace):
+async def test_a_replaced_log_is_opened_again(workspace: WorkspacePaths):
     _, _, path = one_trial(workspace, "old text\n")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "old text")
@@ -190,7 +190,7 @@ async def test_a_replaced_log_is_opened_again(workspace: Workspace):
         await until_shown(pilot, "new text")
 
 
-async def test_the_log_takes_the_whole_screen_and_gives_it_back(workspace: Workspace):
+async def test_the_log_takes_the_whole_screen_and_gives_it_back(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -202,7 +202,7 @@ async def test_the_log_takes_the_whole_screen_and_gives_it_back(workspace: Works
             await until(pilot, lambda: "following" in shown(pilot))
 
 
-async def test_logs_are_shown_side_by_side_and_keys_work_on_the_one_with_the_focus(workspace: Workspace):
+async def test_logs_are_shown_side_by_side_and_keys_work_on_the_one_with_the_focus(workspace: WorkspacePaths):
     builder, key, _ = one_trial(workspace, "of the first node\n")
     builder.log(key, "of the second node\nRuntimeError: here\n", node="h200-02")
     async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
@@ -215,7 +215,7 @@ async def test_logs_are_shown_side_by_side_and_keys_work_on_the_one_with_the_foc
         await until_gone(pilot, "of the second node")
 
 
-async def test_ssh_logs_in_to_the_node_of_a_log(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_ssh_logs_in_to_the_node_of_a_log(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):
     one_trial(workspace, "a line\n")
     called = workspace.root / "called"
     ssh = workspace.root / "bin" / "ssh"
@@ -231,7 +231,7 @@ async def test_ssh_logs_in_to_the_node_of_a_log(workspace: Workspace, monkeypatc
         assert called.read_text() == "h200-01\n"
 
 
-async def test_why_a_program_did_not_start_can_be_read(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_why_a_program_did_not_start_can_be_read(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):
     one_trial(workspace, "a line\n")
     monkeypatch.setenv("PAGER", "no-such-pager")
     monkeypatch.setattr(DlperfApp, "suspend", lambda _app: nullcontext())
@@ -262,7 +262,7 @@ def test_ctrl_c_interrupts_the_wait_for_enter_though_asyncio_handles_it(monkeypa
     assert asyncio.run(waiting()) == "goes on"
 
 
-async def test_any_pane_takes_the_whole_screen_and_gives_it_back(workspace: Workspace):
+async def test_any_pane_takes_the_whole_screen_and_gives_it_back(workspace: WorkspacePaths):
     one_trial(workspace, "a line of the log\n")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "a line of the log")

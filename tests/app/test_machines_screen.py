@@ -15,7 +15,7 @@ from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.machines import MachinesScreen
 from dlperf.catalog.files.load import load_catalog
 from dlperf.messages import message
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 GPUS = [
     {"index": 0, "name": "NVIDIA H100 80GB HBM3", "utilization_percent": 90.0, "memory_used_mib": 40960.0}
@@ -46,7 +46,7 @@ def test_a_silent_machine_says_why():
     assert "h200-02 port 22" in cells[3]
 
 
-async def test_machines_are_asked_while_the_screen_is_shown(workspace: Workspace):
+async def test_machines_are_asked_while_the_screen_is_shown(workspace: WorkspacePaths):
     async with driving(workspace, size=(160, 40), start_screen="machines") as pilot:
         await until_shown(pilot, "local", "free")
         screen = screen_of(pilot, MachinesScreen)
@@ -57,7 +57,7 @@ async def test_machines_are_asked_while_the_screen_is_shown(workspace: Workspace
         assert screen._asker is None
 
 
-async def test_what_ran_on_a_machine_is_listed(workspace: Workspace):
+async def test_what_ran_on_a_machine_is_listed(workspace: WorkspacePaths):
     finished_campaign(workspace, "elsewhere")
     async with driving(workspace, start_screen="machines") as pilot:
         await until_shown(pilot, "local", "free")
@@ -66,7 +66,7 @@ async def test_what_ran_on_a_machine_is_listed(workspace: Workspace):
         await until_shown(pilot, "None of 1 matches local. esc shows all.")
 
 
-async def test_a_machine_is_added_asked_for_its_gpus_and_opened_at_its_line(workspace: Workspace):
+async def test_a_machine_is_added_asked_for_its_gpus_and_opened_at_its_line(workspace: WorkspacePaths):
     async with driving(workspace, size=(120, 40), start_screen="machines") as pilot:
         await until_shown(pilot, "local", "free")
         await press(pilot, "n")
@@ -92,7 +92,9 @@ async def test_a_machine_is_added_asked_for_its_gpus_and_opened_at_its_line(work
         (MachineEntry("box", "-oProxyCommand=x"), "host"),
     ],
 )
-def test_a_mistake_in_an_entry_is_said_and_nothing_is_written(workspace: Workspace, entry: MachineEntry, problem: str):
+def test_a_mistake_in_an_entry_is_said_and_nothing_is_written(
+    workspace: WorkspacePaths, entry: MachineEntry, problem: str
+):
     assert problem in write_entry(workspace, load_catalog(workspace.catalog), entry)
     assert not workspace.catalog.exists()
 

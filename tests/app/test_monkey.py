@@ -7,13 +7,13 @@ from builder import finished_campaign, running_campaign
 from playing import play
 
 from dlperf.app.app import PLACES
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 KEYS = 200
 
 
 @pytest.mark.parametrize("place", PLACES)
-async def test_a_monkey_does_not_end_the_program(workspace: Workspace, place: str):
+async def test_a_monkey_does_not_end_the_program(workspace: WorkspacePaths, place: str):
     running_campaign(workspace)
     for day, name in enumerate(("alpha", "beta", "基线")):
         finished_campaign(workspace, name, day=day + 1)

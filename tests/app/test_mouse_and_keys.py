@@ -23,7 +23,7 @@ from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.plan import TrialKey
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 NARROW = (80, 24)
 
@@ -37,7 +37,7 @@ async def click_text(pilot: Pilot[str], text: str) -> None:
     raise AssertionError(f"{text!r} is not shown:\n{shown(pilot)}")
 
 
-async def test_where_lists_lie_behind_one_another_a_click_on_a_name_shows_one(workspace: Workspace):
+async def test_where_lists_lie_behind_one_another_a_click_on_a_name_shows_one(workspace: WorkspacePaths):
     async with driving(workspace, size=NARROW, start_screen="choose") as pilot:
         await until_shown(pilot, "[Hardware]  Frameworks  Cases", "[ ] local")
         await click_text(pilot, "Cases")
@@ -45,7 +45,7 @@ async def test_where_lists_lie_behind_one_another_a_click_on_a_name_shows_one(wo
         assert screen_of(pilot, ChooseScreen).focused is not None
 
 
-async def test_one_click_marks_an_entry_and_another_takes_the_mark_away(workspace: Workspace):
+async def test_one_click_marks_an_entry_and_another_takes_the_mark_away(workspace: WorkspacePaths):
     async with driving(workspace, size=NARROW, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local", "[ ] h200")
         await click_text(pilot, "[ ] h200")
@@ -54,7 +54,7 @@ async def test_one_click_marks_an_entry_and_another_takes_the_mark_away(workspac
         await until_shown(pilot, "[ ] h200")
 
 
-async def test_a_click_on_the_words_of_its_frame_closes_a_page(workspace: Workspace):
+async def test_a_click_on_the_words_of_its_frame_closes_a_page(workspace: WorkspacePaths):
     async with driving(workspace, size=NARROW) as pilot:
         await until_shown(pilot, "? Help")
         await click_text(pilot, "? Help")
@@ -63,7 +63,7 @@ async def test_a_click_on_the_words_of_its_frame_closes_a_page(workspace: Worksp
         await until_gone(pilot, "On this screen")
 
 
-async def test_a_click_beside_a_page_closes_it_and_one_inside_does_not(workspace: Workspace):
+async def test_a_click_beside_a_page_closes_it_and_one_inside_does_not(workspace: WorkspacePaths):
     async with driving(workspace, size=NARROW, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         await click_text(pilot, "p Presets")
@@ -74,7 +74,7 @@ async def test_a_click_beside_a_page_closes_it_and_one_inside_does_not(workspace
         await until_gone(pilot, "enter chooses")
 
 
-async def test_a_click_in_the_frame_of_a_page_chooses_the_selected_row(workspace: Workspace):
+async def test_a_click_in_the_frame_of_a_page_chooses_the_selected_row(workspace: WorkspacePaths):
     async with driving(workspace, size=NARROW, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         await click_text(pilot, "p Presets")
@@ -84,7 +84,7 @@ async def test_a_click_in_the_frame_of_a_page_chooses_the_selected_row(workspace
         await until_shown(pilot, "[x] local")
 
 
-async def test_a_click_on_the_filter_shows_all_again(workspace: Workspace):
+async def test_a_click_on_the_filter_shows_all_again(workspace: WorkspacePaths):
     running_campaign(workspace)
     finished_campaign(workspace, "before")
     async with driving(workspace, size=NARROW) as pilot:
@@ -95,7 +95,7 @@ async def test_a_click_on_the_filter_shows_all_again(workspace: Workspace):
         await until_shown(pilot, "before", "h200-nightly")
 
 
-async def test_a_click_elsewhere_accepts_what_was_typed(workspace: Workspace):
+async def test_a_click_elsewhere_accepts_what_was_typed(workspace: WorkspacePaths):
     running_campaign(workspace)
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "71/120")
@@ -111,7 +111,7 @@ def listed(pilot: Pilot[str]) -> bool:
     return not any(worker.is_running and worker.node is pilot.app.screen for worker in pilot.app.workers)
 
 
-async def test_every_command_can_be_clicked(workspace: Workspace):
+async def test_every_command_can_be_clicked(workspace: WorkspacePaths):
     running_campaign(workspace)
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "71/120")
@@ -121,7 +121,7 @@ async def test_every_command_can_be_clicked(workspace: Workspace):
         await until(pilot, lambda: screen_of(pilot, WatchScreen).maximized is not None)
 
 
-async def test_keys_move_in_a_long_page_of_a_trial(workspace: Workspace):
+async def test_keys_move_in_a_long_page_of_a_trial(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "long", [planned(POINTS[0], 1)])
     builder.succeeded(builder.trials[0], 100.0)
     facts = ",".join(f'"fact{number}": {number}' for number in range(60))
@@ -134,7 +134,7 @@ async def test_keys_move_in_a_long_page_of_a_trial(workspace: Workspace):
         await until_shown(pilot, "fact59")
 
 
-async def test_a_result_is_opened_with_all_that_is_known_of_it(workspace: Workspace):
+async def test_a_result_is_opened_with_all_that_is_known_of_it(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "one", [planned(POINTS[0], 3)])
     for number in (1, 2, 3):
         builder.succeeded(TrialKey(POINTS[0].id, number), 1000.0 + number)
@@ -144,7 +144,7 @@ async def test_a_result_is_opened_with_all_that_is_known_of_it(workspace: Worksp
         await until_shown(pilot, "trials: 1,001  1,002  1,003", "esc closes · y copies")
 
 
-async def test_screens_are_made_before_their_first_visit(workspace: Workspace):
+async def test_screens_are_made_before_their_first_visit(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace) as pilot:
         await until(pilot, lambda: set(PLACES) <= pilot.app._screen_stacks.keys())
@@ -154,7 +154,7 @@ async def test_screens_are_made_before_their_first_visit(workspace: Workspace):
         assert pilot.app.screen is made
 
 
-async def test_leaving_while_a_screen_is_made_is_no_mistake(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_leaving_while_a_screen_is_made_is_no_mistake(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):
     """Textual mounts nothing more once a program ends, so that a screen misses its own parts."""
     made: list[str] = []
 
@@ -171,7 +171,7 @@ async def test_leaving_while_a_screen_is_made_is_no_mistake(workspace: Workspace
     assert pilot.app.return_code == 0
 
 
-async def test_keys_that_arrive_at_once_do_what_they_do_one_by_one(workspace: Workspace):
+async def test_keys_that_arrive_at_once_do_what_they_do_one_by_one(workspace: WorkspacePaths):
     finished_campaign(workspace, "trend")
     finished_campaign(workspace, "other")
     async with driving(workspace) as pilot:
@@ -182,7 +182,7 @@ async def test_keys_that_arrive_at_once_do_what_they_do_one_by_one(workspace: Wo
         await until_shown(pilot, "trend  finished")
 
 
-async def test_every_character_of_a_keyboard_can_be_typed(workspace: Workspace):
+async def test_every_character_of_a_keyboard_can_be_typed(workspace: WorkspacePaths):
     """Also those that are keys of the screen."""
     typed = "".join(map(chr, range(ord("!"), ord("~") + 1)))
     finished_campaign(workspace, "trend")
@@ -195,7 +195,7 @@ async def test_every_character_of_a_keyboard_can_be_typed(workspace: Workspace):
 
 
 @pytest.mark.parametrize(("place", "keys"), [("campaigns", []), ("campaigns", ["tab"]), ("watch", []), ("results", [])])
-async def test_a_zoomed_pane_has_the_whole_screen(workspace: Workspace, place: str, keys: list[str]):
+async def test_a_zoomed_pane_has_the_whole_screen(workspace: WorkspacePaths, place: str, keys: list[str]):
     finished_campaign(workspace, "done")
     async with driving(workspace, start_screen=place) as pilot:
         await until_shown(pilot, "done", "23,0")
@@ -207,7 +207,7 @@ async def test_a_zoomed_pane_has_the_whole_screen(workspace: Workspace, place: s
 
 
 async def test_the_screen_has_taken_a_typed_text_before_the_next_key(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch
 ):
     async def handle_late(screen: CampaignsScreen, message: Message) -> None:
         if isinstance(message, Prompt.Typed):
@@ -227,7 +227,7 @@ async def test_the_screen_has_taken_a_typed_text_before_the_next_key(
 
 
 @pytest.mark.parametrize("place", ["campaigns", "watch"])
-async def test_an_idle_screen_is_refreshed_less_often(workspace: Workspace, place: str):
+async def test_an_idle_screen_is_refreshed_less_often(workspace: WorkspacePaths, place: str):
     running_campaign(workspace)
     async with driving(workspace, start_screen=place) as pilot:
         app = pilot.app
@@ -237,7 +237,7 @@ async def test_an_idle_screen_is_refreshed_less_often(workspace: Workspace, plac
         assert app._frames._active.is_set()
 
 
-async def test_a_growing_log_keeps_the_frames_coming(workspace: Workspace):
+async def test_a_growing_log_keeps_the_frames_coming(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     async with driving(workspace, start_screen="watch") as pilot:
         app = pilot.app
@@ -250,7 +250,7 @@ async def test_a_growing_log_keeps_the_frames_coming(workspace: Workspace):
         assert app._frames._active.is_set()
 
 
-async def test_a_frame_a_little_early_is_not_passed_over(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_a_frame_a_little_early_is_not_passed_over(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):
     async with driving(workspace) as pilot:
         screen = screen_of(pilot, CampaignsScreen)
         clock = SimpleNamespace(monotonic=lambda: 0.0)
@@ -262,7 +262,7 @@ async def test_a_frame_a_little_early_is_not_passed_over(workspace: Workspace, m
     assert found == [True, False, True, False, True]
 
 
-async def test_a_letter_or_a_click_on_it_goes_to_any_part_of_a_screen(workspace: Workspace):
+async def test_a_letter_or_a_click_on_it_goes_to_any_part_of_a_screen(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")
         screen = screen_of(pilot, ChooseScreen)
@@ -278,7 +278,7 @@ async def test_a_letter_or_a_click_on_it_goes_to_any_part_of_a_screen(workspace:
         assert screen.focused is screen.query_one("#frameworks")
 
 
-async def test_a_letter_on_the_header_of_a_column_sorts_by_it(workspace: Workspace):
+async def test_a_letter_on_the_header_of_a_column_sorts_by_it(workspace: WorkspacePaths):
     finished_campaign(workspace, "april", day=9)
     finished_campaign(workspace, "may", day=1)
     async with driving(workspace) as pilot:

@@ -9,10 +9,10 @@ import pytest
 from driving import driving, until_shown
 
 from dlperf.app.screens.publish import opener_of, served_lines
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 
-async def test_the_site_is_built_and_shown_where_it_lies(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_the_site_is_built_and_shown_where_it_lies(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):
     folder = workspace.root / "fake"
     (folder / "dlperf").mkdir(parents=True)
     (folder / "dlperf" / "__init__.py").touch()  # so that it comes before an installed dlperf
@@ -34,7 +34,7 @@ async def test_the_site_is_built_and_shown_where_it_lies(workspace: Workspace, m
         assert pilot.app.screen.check_action("open_site", ()) is True
 
 
-async def test_a_build_that_fails_says_so(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_a_build_that_fails_says_so(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):
     folder = workspace.root / "fake"
     (folder / "dlperf").mkdir(parents=True)
     (folder / "dlperf" / "__init__.py").touch()  # so that it comes before an installed dlperf
@@ -54,7 +54,7 @@ def test_a_page_is_opened_only_where_there_is_a_desktop(environment: dict[str, s
     assert opener_of(environment, system) == opener
 
 
-def site_in(workspace: Workspace) -> None:
+def site_in(workspace: WorkspacePaths) -> None:
     index = workspace.site_html / "index.html"
     index.parent.mkdir(parents=True)
     index.write_text("<h1>site</h1>")
@@ -65,7 +65,7 @@ def site_in(workspace: Workspace) -> None:
     [(None, "xdg-open: No such file or directory."), ("#!/bin/sh\nexit 3\n", "No browser opened.")],
 )
 async def test_where_nothing_can_open_the_site_it_is_said_where_it_lies(
-    program: str | None, said: str, workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    program: str | None, said: str, workspace: WorkspacePaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     site_in(workspace)
     programs = tmp_path / "programs"

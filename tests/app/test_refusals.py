@@ -21,12 +21,12 @@ from driving import driving, press, until, until_shown
 from dlperf.app.model.campaigns_table import how_ended
 from dlperf.app.settings import recall
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, State
 from dlperf.view.campaigns import CampaignSummary
 
 
-async def test_keys_that_do_not_apply_to_a_running_campaign_say_why(workspace: Workspace):
+async def test_keys_that_do_not_apply_to_a_running_campaign_say_why(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace) as pilot:
@@ -53,7 +53,9 @@ async def test_keys_that_do_not_apply_to_a_running_campaign_say_why(workspace: W
         ("publish", "No site yet", "o", "There is no site yet: b builds it."),
     ],
 )
-async def test_a_key_that_does_not_apply_says_why(workspace: Workspace, place: str, ready: str, keys: str, words: str):
+async def test_a_key_that_does_not_apply_says_why(
+    workspace: WorkspacePaths, place: str, ready: str, keys: str, words: str
+):
     async with driving(workspace, start_screen=place) as pilot:
         await until_shown(pilot, ready)
         await press(pilot, keys)
@@ -75,7 +77,7 @@ def test_an_end_is_announced_as_what_it_is(succeeded: int, bad: int, cancelled: 
     assert how_ended(CampaignSummary("x", done=total, total=total, bad=bad, cancelled=cancelled)) == (words, severity)
 
 
-async def test_the_notice_of_an_end_is_taken_away_by_a_key(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_the_notice_of_an_end_is_taken_away_by_a_key(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("dlperf.app.app.LEAST_NOTICE_SECONDS", 0.0)
     builder = CampaignBuilder(workspace, "night", [planned(POINTS[0], 1)])
     async with driving(workspace) as pilot:
@@ -88,12 +90,12 @@ async def test_the_notice_of_an_end_is_taken_away_by_a_key(workspace: Workspace,
         await until(pilot, lambda: not len(pilot.app._notifications))
 
 
-def stopped(workspace: Workspace, lines: Sequence[str]) -> None:
+def stopped(workspace: WorkspacePaths, lines: Sequence[str]) -> None:
     builder = running_campaign(workspace)
     builder.paths.engine_log.write_text("\n".join(lines) + "\n")
 
 
-async def test_why_the_engine_stopped_is_shown(workspace: Workspace):
+async def test_why_the_engine_stopped_is_shown(workspace: WorkspacePaths):
     full = "journal.jsonl: cannot be written (No space left on device): free space or fix permissions"
     stopped(workspace, ["campaign night: runs/night", f"dlperf: {full}"])
     async with driving(workspace, size=(160, 40)) as pilot:
@@ -102,14 +104,14 @@ async def test_why_the_engine_stopped_is_shown(workspace: Workspace):
         await until_shown(pilot, "71/120", f"The engine has stopped: {full}. R starts it again.")
 
 
-async def test_an_engine_that_was_killed_has_not_said_why(workspace: Workspace):
+async def test_an_engine_that_was_killed_has_not_said_why(workspace: WorkspacePaths):
     stopped(workspace, ["campaign night: runs/night", "dlperf: No space left", "campaign night: runs/night"])
     async with driving(workspace, size=(160, 40)) as pilot:
         await until_shown(pilot, "The engine has stopped before the end. R starts it again")
 
 
 @pytest.mark.parametrize("start_screen", ["campaigns", "watch"])
-async def test_damaged_lines_of_a_journal_are_counted(workspace: Workspace, start_screen: str):
+async def test_damaged_lines_of_a_journal_are_counted(workspace: WorkspacePaths, start_screen: str):
     builder = finished_campaign(workspace, "done")
     lines = builder.paths.journal.read_text().splitlines()
     lines[2:4] = ["{damaged", "\0\0\0"]
@@ -118,7 +120,9 @@ async def test_damaged_lines_of_a_journal_are_counted(workspace: Workspace, star
         await until_shown(pilot, "Damaged lines of journal.jsonl: 2; trials may be missing here.")
 
 
-async def test_without_colours_the_focus_is_seen_by_its_frame(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_without_colours_the_focus_is_seen_by_its_frame(
+    workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("NO_COLOR", "1")
     finished_campaign(workspace, "done")
     async with driving(workspace) as pilot:
@@ -128,7 +132,7 @@ async def test_without_colours_the_focus_is_seen_by_its_frame(workspace: Workspa
         assert table._style("focused").reverse
 
 
-async def test_theme_and_language_are_remembered(workspace: Workspace, tmp_path):
+async def test_theme_and_language_are_remembered(workspace: WorkspacePaths, tmp_path):
     file = tmp_path / "home" / "tui.json"
     async with driving(workspace) as pilot:
         pilot.app.settings.remembered = file
@@ -141,7 +145,7 @@ async def test_theme_and_language_are_remembered(workspace: Workspace, tmp_path)
     assert recall(file) == {}
 
 
-async def test_a_saved_preset_is_deleted(workspace: Workspace):
+async def test_a_saved_preset_is_deleted(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] numpy")
         await press(pilot, "p", "enter", "P", *"mine", "enter")
@@ -152,7 +156,7 @@ async def test_a_saved_preset_is_deleted(workspace: Workspace):
     assert workspace.presets.read_text() == "{}\n"
 
 
-async def test_a_site_that_is_older_than_the_results_says_so(workspace: Workspace):
+async def test_a_site_that_is_older_than_the_results_says_so(workspace: WorkspacePaths):
     index = workspace.site_html / "index.html"
     index.parent.mkdir(parents=True)
     index.write_text("<p>site</p>")

@@ -15,11 +15,11 @@ from dlperf.app.model.comparison import comparable, comparison_of
 from dlperf.app.model.results_table import ResultsView, by_peers, peers_key
 from dlperf.app.model.table import has_words
 from dlperf.app.screens.results import ResultsScreen
-from dlperf.app.settings import Settings
+from dlperf.app.settings import TerminalSettings
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.measured.model import TrialResult
 from dlperf.messages import message, quoted
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, State
 from dlperf.table.model import ConfigurationResult, Status
 
@@ -147,7 +147,7 @@ def test_beside_a_figure_stand_those_of_the_same_case_precision_and_gpus():
     assert by_peers((FAST, published, other, NONE, SLOW))[peers_key(FAST)] == [published, FAST, SLOW]
 
 
-def measure_two_cases(workspace: Workspace) -> None:
+def measure_two_cases(workspace: WorkspacePaths) -> None:
     """Finish a campaign of ResNet-50 and BERT."""
     builder = CampaignBuilder(workspace, "both", [planned(POINTS[0], 1), planned(POINTS[2], 1)])
     for trial in builder.trials:
@@ -155,7 +155,7 @@ def measure_two_cases(workspace: Workspace) -> None:
     builder.event(Event(clock(900), "campaign_finished"))
 
 
-async def test_a_narrow_window_says_which_framework_on_which_hardware_gave_a_figure(workspace: Workspace):
+async def test_a_narrow_window_says_which_framework_on_which_hardware_gave_a_figure(workspace: WorkspacePaths):
     point = replace(POINTS[0], framework="pytorch-compiled", precision="bf16-pure", hardware="h200-4x")
     builder = CampaignBuilder(workspace, "nightly", [planned(point, 1)])
     builder.succeeded(builder.trials[0], 8719.0)
@@ -165,7 +165,7 @@ async def test_a_narrow_window_says_which_framework_on_which_hardware_gave_a_fig
         await until_shown(pilot, "pytorch-compiled  bf16-pure     256  1n8g    h200-4x  8,719 img/s")
 
 
-async def test_results_are_listed_sorted_and_filtered(workspace: Workspace):
+async def test_results_are_listed_sorted_and_filtered(workspace: WorkspacePaths):
     running_campaign(workspace)
     finished_campaign(workspace, "before")
     async with driving(workspace, start_screen="results") as pilot:
@@ -178,10 +178,10 @@ async def test_results_are_listed_sorted_and_filtered(workspace: Workspace):
         await until_shown(pilot, "Results: 5 of 5")
 
 
-async def test_sort_filter_and_selection_outlive_a_change_of_language(workspace: Workspace):
+async def test_sort_filter_and_selection_outlive_a_change_of_language(workspace: WorkspacePaths):
     running_campaign(workspace)
     finished_campaign(workspace, "before")
-    settings = Settings(workspace, now=lambda: NOW, start_screen="results")
+    settings = TerminalSettings(workspace, now=lambda: NOW, start_screen="results")
     async with DlperfApp(settings).run_test(size=(120, 40)) as pilot:
         await until_shown(pilot, "Results: 5 of 5")
         await press(pilot, "slash", *"resnet50", "enter", "s", "s", "down", "down", "L")
@@ -190,7 +190,7 @@ async def test_sort_filter_and_selection_outlive_a_change_of_language(workspace:
         await until(pilot, lambda: screen_of(pilot, ResultsScreen).table._cursor == 2)
 
 
-async def test_two_campaigns_are_compared(workspace: Workspace):
+async def test_two_campaigns_are_compared(workspace: WorkspacePaths):
     finished_campaign(workspace, "old", 20000.0, day=2)
     finished_campaign(workspace, "new", 22000.0, day=1)
     async with driving(workspace, start_screen="results") as pilot:
@@ -205,7 +205,7 @@ async def test_two_campaigns_are_compared(workspace: Workspace):
         await until_gone(pilot, "new against old")
 
 
-async def test_enter_on_a_result_opens_the_trial_that_gave_it_and_escape_leads_back(workspace: Workspace):
+async def test_enter_on_a_result_opens_the_trial_that_gave_it_and_escape_leads_back(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "22,990 images/s")
@@ -219,7 +219,7 @@ async def test_enter_on_a_result_opens_the_trial_that_gave_it_and_escape_leads_b
         await until_shown(pilot, "Results: 1 of 1")
 
 
-async def test_escape_leaves_a_comparison_and_keeps_the_filter(workspace: Workspace):
+async def test_escape_leaves_a_comparison_and_keeps_the_filter(workspace: WorkspacePaths):
     finished_campaign(workspace, "old", 20000.0, day=2)
     finished_campaign(workspace, "new", 22000.0, day=1)
     async with driving(workspace, start_screen="results") as pilot:
@@ -236,7 +236,7 @@ async def test_escape_leaves_a_comparison_and_keeps_the_filter(workspace: Worksp
         await until_shown(pilot, "Results: 2 of 2")
 
 
-async def test_columns_fit_the_rows_that_a_filter_leaves(workspace: Workspace):
+async def test_columns_fit_the_rows_that_a_filter_leaves(workspace: WorkspacePaths):
     measure_two_cases(workspace)
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "bert-base  pytorch", "resnet50   pytorch")
@@ -244,7 +244,7 @@ async def test_columns_fit_the_rows_that_a_filter_leaves(workspace: Workspace):
         await until_shown(pilot, "resnet50  pytorch")
 
 
-async def test_a_ratio_of_unlike_settings_is_called_that(workspace: Workspace):
+async def test_a_ratio_of_unlike_settings_is_called_that(workspace: WorkspacePaths):
     measure_two_cases(workspace)
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "Results: 2 of 2")
@@ -252,7 +252,7 @@ async def test_a_ratio_of_unlike_settings_is_called_that(workspace: Workspace):
         await until_shown(pilot, "Side by side", "ratio, unlike settings")
 
 
-async def test_shown_rows_are_copied_as_markdown_and_csv(workspace: Workspace):
+async def test_shown_rows_are_copied_as_markdown_and_csv(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "22,990 images/s")
@@ -267,7 +267,7 @@ async def test_shown_rows_are_copied_as_markdown_and_csv(workspace: Workspace):
         assert pilot.app.clipboard.startswith("resnet50\tpytorch\tamp\t256\t1n8g\th200\t22,990 img/s\t0.2 %")
 
 
-async def test_a_campaign_that_shares_nothing_with_others_says_so(workspace: Workspace):
+async def test_a_campaign_that_shares_nothing_with_others_says_so(workspace: WorkspacePaths):
     finished_campaign(workspace, "alone")
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "Results: 1 of 1")
@@ -275,12 +275,12 @@ async def test_a_campaign_that_shares_nothing_with_others_says_so(workspace: Wor
         await until_shown(pilot, "No other campaign has a configuration of alone.")
 
 
-async def test_a_workspace_without_results_says_so(workspace: Workspace):
+async def test_a_workspace_without_results_says_so(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "No results yet")
 
 
-async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is_shown_again(workspace: Workspace):
+async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is_shown_again(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "No results yet")
         await pilot.press("1")
@@ -291,7 +291,7 @@ async def test_results_of_a_trial_that_is_measured_now_appear_when_the_screen_is
         await until(pilot, lambda: Path(workspace.campaign("later").directory, POINTS[0].id).is_dir())
 
 
-async def test_what_ended_before_the_first_visit_is_shown_then(workspace: Workspace):
+async def test_what_ended_before_the_first_visit_is_shown_then(workspace: WorkspacePaths):
     async with driving(workspace) as pilot:
         await until_shown(pilot, "Nothing has been measured")
         await until(pilot, lambda: "results" in pilot.app._screen_stacks and not is_reading(pilot))
@@ -301,7 +301,7 @@ async def test_what_ended_before_the_first_visit_is_shown_then(workspace: Worksp
         await until_shown(pilot, "22,990 images/s")
 
 
-async def test_a_trial_that_ends_while_the_results_are_shown_appears_there(workspace: Workspace):
+async def test_a_trial_that_ends_while_the_results_are_shown_appears_there(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "live", [planned(POINTS[0], 2)])
     builder.succeeded(builder.trials[0], 20000.0)
     with engine_of(builder.paths):
@@ -311,7 +311,7 @@ async def test_a_trial_that_ends_while_the_results_are_shown_appears_there(works
             await until_shown(pilot, "25,000 images/s")
 
 
-async def test_a_configuration_without_a_figure_says_why_in_full(workspace: Workspace):
+async def test_a_configuration_without_a_figure_says_why_in_full(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "broken", [planned(POINTS[0], 1)])
     said = quoted("ValueError: the data set lies elsewhere")
     cause = message("and_more", subject=message("exit_code", code_value=3), more=said)
@@ -321,7 +321,7 @@ async def test_a_configuration_without_a_figure_says_why_in_full(workspace: Work
         await until_shown(pilot, "figure: failed: exit code 3: ValueError: the data set lies elsewhere")
 
 
-async def test_marked_figures_are_compared_side_by_side_and_copied(workspace: Workspace):
+async def test_marked_figures_are_compared_side_by_side_and_copied(workspace: WorkspacePaths):
     for name, value in (("first", 20000.0), ("second", 22000.0), ("third", 24000.0)):
         finished_campaign(workspace, name, value)
     async with driving(workspace, start_screen="results") as pilot:
@@ -338,18 +338,18 @@ async def test_marked_figures_are_compared_side_by_side_and_copied(workspace: Wo
         await until_gone(pilot, "●")
 
 
-async def test_peers_are_shown_again_after_the_language_was_switched(workspace: Workspace):
+async def test_peers_are_shown_again_after_the_language_was_switched(workspace: WorkspacePaths):
     finished_campaign(workspace, "old", 20000.0, day=2)
     finished_campaign(workspace, "new", 22000.0)
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "22,040 img/s", "20,040 img/s")
         memory = screen_of(pilot, ResultsScreen).remember()
-    settings = Settings(workspace, "zh", now=lambda: NOW, start_screen="results", memories={"results": memory})
+    settings = TerminalSettings(workspace, "zh", now=lambda: NOW, start_screen="results", memories={"results": memory})
     async with DlperfApp(settings).run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: len(pilot.app.screen.query_one("#peers", RowTable).keys) == 2)
 
 
-async def test_what_marked_figures_ran_is_chosen_again_with_one_key(workspace: Workspace):
+async def test_what_marked_figures_ran_is_chosen_again_with_one_key(workspace: WorkspacePaths):
     measure_two_cases(workspace)
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "Results: 2 of 2")

@@ -18,11 +18,11 @@ from builder import running_campaign
 from terminal import PROGRAM, Terminal
 
 from dlperf.app.app import CRASHED, DlperfApp
-from dlperf.app.settings import Settings
+from dlperf.app.settings import TerminalSettings
 from dlperf.report.site.workspace import create_workspace
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import State
 from dlperf.version import version
 from sshd import Sshd
@@ -46,7 +46,7 @@ recipes:
 
 
 @pytest.fixture
-def terminal(tmp_path: Path, workspace: Workspace) -> Iterator[Terminal]:
+def terminal(tmp_path: Path, workspace: WorkspacePaths) -> Iterator[Terminal]:
     opened = Terminal(tmp_path / "tmux.socket", workspace.root)
     yield opened
     opened.close()
@@ -59,7 +59,7 @@ def agree(terminal: Terminal) -> None:
         time.sleep(0.5)
 
 
-def start_held_campaign(terminal: Terminal, workspace: Workspace) -> CampaignPaths:
+def start_held_campaign(terminal: Terminal, workspace: WorkspacePaths) -> CampaignPaths:
     """Two trials that go on when they are let go, started from the Choose screen."""
     (workspace.catalog / "frameworks").mkdir(parents=True)
     (workspace.catalog / "frameworks" / "held.yaml").write_text(HELD.replace("{go}", str(workspace.root / "go")))
@@ -85,7 +85,7 @@ def start_held_campaign(terminal: Terminal, workspace: Workspace) -> CampaignPat
     return paths
 
 
-def let_go(workspace: Workspace, paths: CampaignPaths) -> None:
+def let_go(workspace: WorkspacePaths, paths: CampaignPaths) -> None:
     """Let the held trials go on, and wait for the campaign's end."""
     (workspace.root / "go").touch()
     deadline = time.monotonic() + 60
@@ -105,7 +105,7 @@ env: {{PATH: "{path}"}}
 
 @pytest.mark.timeout(600)
 def test_quickstart_over_ssh_is_chosen_checked_run_left_found_again_and_published(
-    sshd: Sshd, terminal: Terminal, workspace: Workspace
+    sshd: Sshd, terminal: Terminal, workspace: WorkspacePaths
 ):
     (workspace.root / "mkdocs.yml").unlink()
     create_workspace(workspace.root)
@@ -155,7 +155,7 @@ def test_quickstart_over_ssh_is_chosen_checked_run_left_found_again_and_publishe
     terminal.until_left()
 
 
-def test_leaving_says_what_goes_on_and_how_to_come_back(terminal: Terminal, workspace: Workspace):
+def test_leaving_says_what_goes_on_and_how_to_come_back(terminal: Terminal, workspace: WorkspacePaths):
     paths = start_held_campaign(terminal, workspace)
     terminal.press("q")
     terminal.until_shown(
@@ -171,7 +171,7 @@ def test_leaving_says_what_goes_on_and_how_to_come_back(terminal: Terminal, work
     terminal.until_shown("1n1g · local  2 ✓")
 
 
-def test_a_killed_window_takes_nothing_with_it(terminal: Terminal, workspace: Workspace):
+def test_a_killed_window_takes_nothing_with_it(terminal: Terminal, workspace: WorkspacePaths):
     paths = start_held_campaign(terminal, workspace)
     engine = engine_pid(paths)
     for pid in terminal.programs():
@@ -183,7 +183,7 @@ def test_a_killed_window_takes_nothing_with_it(terminal: Terminal, workspace: Wo
     assert states == [State.SUCCEEDED, State.SUCCEEDED]
 
 
-def test_a_signal_to_end_restores_the_terminal(terminal: Terminal, workspace: Workspace):
+def test_a_signal_to_end_restores_the_terminal(terminal: Terminal, workspace: WorkspacePaths):
     running_campaign(workspace)
     terminal.type(PROGRAM)
     terminal.until_shown("h200-nightly")
@@ -193,7 +193,7 @@ def test_a_signal_to_end_restores_the_terminal(terminal: Terminal, workspace: Wo
     assert not terminal.alternate_screen()
 
 
-def test_the_shell_is_had_for_a_while_and_the_window_comes_back_whole(terminal: Terminal, workspace: Workspace):
+def test_the_shell_is_had_for_a_while_and_the_window_comes_back_whole(terminal: Terminal, workspace: WorkspacePaths):
     running_campaign(workspace)
     terminal.type(f"set -m; {PROGRAM}")
     widened = "case       framework"  # as wide as its widest cell: drawn after the rows
@@ -206,7 +206,7 @@ def test_the_shell_is_had_for_a_while_and_the_window_comes_back_whole(terminal: 
     terminal.until_shown("No site yet;")
 
 
-def test_a_signal_to_go_on_starts_nothing_anew(terminal: Terminal, workspace: Workspace):
+def test_a_signal_to_go_on_starts_nothing_anew(terminal: Terminal, workspace: WorkspacePaths):
     """A kernel sends it, with the signal to end, to the programs of a terminal that is closed."""
     running_campaign(workspace)
     terminal.type(PROGRAM)
@@ -224,7 +224,7 @@ def test_a_signal_to_go_on_starts_nothing_anew(terminal: Terminal, workspace: Wo
     terminal.until_left()
 
 
-def test_a_character_that_arrives_in_parts_is_one(terminal: Terminal, workspace: Workspace):
+def test_a_character_that_arrives_in_parts_is_one(terminal: Terminal, workspace: WorkspacePaths):
     running_campaign(workspace)
     terminal.type(PROGRAM)
     terminal.until_shown("h200-nightly")
@@ -236,7 +236,7 @@ def test_a_character_that_arrives_in_parts_is_one(terminal: Terminal, workspace:
 
 
 @pytest.mark.parametrize("how", ["", "trap '' HUP; "])
-def test_a_closed_window_ends_the_program(tmp_path: Path, workspace: Workspace, how: str):
+def test_a_closed_window_ends_the_program(tmp_path: Path, workspace: WorkspacePaths, how: str):
     running_campaign(workspace)
     terminal = Terminal(tmp_path / "tmux.socket", workspace.root)
     terminal.type(f"{how}{PROGRAM}")
@@ -256,7 +256,7 @@ POOR_TERMINALS = (
 
 
 @pytest.mark.parametrize("environment", POOR_TERMINALS)
-def test_poor_terminals_are_served(tmp_path: Path, workspace: Workspace, environment: str):
+def test_poor_terminals_are_served(tmp_path: Path, workspace: WorkspacePaths, environment: str):
     running_campaign(workspace)
     terminal = Terminal(tmp_path / "tmux.socket", workspace.root, environment=environment)
     try:
@@ -281,7 +281,7 @@ echo "${taken:-no} $1" > seen.new && mv seen.new seen
 """What opens a page, and says whether it could have taken the terminal."""
 
 
-def test_what_opens_the_site_has_no_terminal_to_take(tmp_path: Path, workspace: Workspace):
+def test_what_opens_the_site_has_no_terminal_to_take(tmp_path: Path, workspace: WorkspacePaths):
     index = workspace.site_html / "index.html"
     index.parent.mkdir(parents=True)
     index.write_text("<h1>site</h1>")
@@ -316,14 +316,14 @@ def test_its_version_is_that_of_dlperf(tmp_path: Path):
     assert done.stdout == f"dlperf {version()}\n"
 
 
-def test_without_a_terminal_the_commands_are_named(workspace: Workspace):
+def test_without_a_terminal_the_commands_are_named(workspace: WorkspacePaths):
     words = ["sh", "-c", f"{PROGRAM} < /dev/null"]
     done = subprocess.run(words, cwd=workspace.root, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "dlperf-tui: dlperf-tui needs a terminal: in a script, use `dlperf run` and `dlperf status`\n"
 
 
-def test_where_there_is_no_workspace_one_is_offered(tmp_path: Path, workspace: Workspace):
+def test_where_there_is_no_workspace_one_is_offered(tmp_path: Path, workspace: WorkspacePaths):
     folder = tmp_path / "new"
     folder.mkdir()
     workspace.runs.rmdir()
@@ -343,7 +343,7 @@ def test_where_there_is_no_workspace_one_is_offered(tmp_path: Path, workspace: W
 
 
 def test_the_first_mistake_in_the_program_ends_it_in_two_lines_with_a_report(
-    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    workspace: WorkspacePaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     def fail(app: DlperfApp) -> None:
         if not app.is_running or app.return_code is not None:  # as the app itself: not while it closes
@@ -356,7 +356,7 @@ def test_the_first_mistake_in_the_program_ends_it_in_two_lines_with_a_report(
 
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(DlperfApp, "_frame", fail)
-    app = DlperfApp(Settings(workspace))
+    app = DlperfApp(TerminalSettings(workspace))
     assert app.run(headless=True) == "left"
     assert app.return_code == CRASHED
     assert "LookupError: lost" in (tmp_path / ".dlperf" / "dlperf-tui-crash.txt").read_text()

@@ -13,7 +13,7 @@ from dlperf.app.widgets.row_table import RowTable
 from dlperf.measured.model import TrialResult
 from dlperf.messages import message
 from dlperf.plan import TrialKey
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import State
 from dlperf.runs.store import read_record_if_whole, write_record
 
@@ -26,7 +26,7 @@ def record(builder: CampaignBuilder, number: int, **fields: object) -> None:
     write_record(path, replace(result, **fields))  # type: ignore[arg-type]
 
 
-async def test_the_curves_of_other_trials_are_drawn_behind_that_of_a_trial(workspace: Workspace):
+async def test_the_curves_of_other_trials_are_drawn_behind_that_of_a_trial(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "22,970 images/s")
@@ -38,7 +38,7 @@ async def test_the_curves_of_other_trials_are_drawn_behind_that_of_a_trial(works
         await until_gone(pilot, "in grey")
 
 
-async def test_a_wide_window_shows_the_figure_beside_its_curve(workspace: Workspace):
+async def test_a_wide_window_shows_the_figure_beside_its_curve(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace, size=(200, 60), start_screen="watch") as pilot:
         await until_shown(pilot, "22,970 images/s")
@@ -48,7 +48,7 @@ async def test_a_wide_window_shows_the_figure_beside_its_curve(workspace: Worksp
         await until_gone(pilot, "rate(skip=20, take=100)")
 
 
-async def test_escape_clears_a_search_before_it_leads_back_to_the_results(workspace: Workspace):
+async def test_escape_clears_a_search_before_it_leads_back_to_the_results(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "Results: 1 of 1")
@@ -62,7 +62,7 @@ async def test_escape_clears_a_search_before_it_leads_back_to_the_results(worksp
         await until_shown(pilot, "Results: 1 of 1")
 
 
-async def test_two_trials_are_set_side_by_side_with_environment_numerics_and_programs(workspace: Workspace):
+async def test_two_trials_are_set_side_by_side_with_environment_numerics_and_programs(workspace: WorkspacePaths):
     before, after = finished_campaign(workspace, "april", day=9), finished_campaign(workspace, "may", day=1)
     record(before, 2, conditions={"driver": "570.86", "programs.train.py": "0" * 64, "cpu.model": "EPYC"})
     record(after, 1, conditions={"driver": "580.12", "programs.train.py": "1" * 64, "cpu.model": "EPYC"})
@@ -77,7 +77,7 @@ async def test_two_trials_are_set_side_by_side_with_environment_numerics_and_pro
         await until_gone(pilot, "EPYC")
 
 
-async def test_two_trials_in_the_same_environment_are_said_to_be(workspace: Workspace):
+async def test_two_trials_in_the_same_environment_are_said_to_be(workspace: WorkspacePaths):
     builder = finished_campaign(workspace, "may")
     for number in (1, 2):
         record(builder, number, conditions={"driver": "570.86"})
@@ -87,7 +87,7 @@ async def test_two_trials_in_the_same_environment_are_said_to_be(workspace: Work
         await until_shown(pilot, "Side by side", "may #1", "environment", "the same")
 
 
-async def test_a_trial_that_failed_is_compared_by_its_conditions(workspace: Workspace):
+async def test_a_trial_that_failed_is_compared_by_its_conditions(workspace: WorkspacePaths):
     builder = finished_campaign(workspace, "may")
     cause = message("exit_code", code_value=3)
     record(builder, 1, state=State.FAILED.value, value=None, cause=cause, conditions={"os": "Debian 12"})
@@ -98,7 +98,7 @@ async def test_a_trial_that_failed_is_compared_by_its_conditions(workspace: Work
         await until_shown(pilot, "exit code 3", "22,990 images/s", "Debian 12", "Debian 13")
 
 
-async def test_the_curves_of_two_trials_are_drawn_into_one_plot_which_is_zoomed(workspace: Workspace):
+async def test_the_curves_of_two_trials_are_drawn_into_one_plot_which_is_zoomed(workspace: WorkspacePaths):
     finished_campaign(workspace, "before", 20000.0, day=2)
     finished_campaign(workspace, "after", 22950.0)
     async with driving(workspace, start_screen="watch") as pilot:
@@ -131,7 +131,7 @@ def test_a_second_curve_is_drawn_in_a_colour_of_its_own_within_the_same_axes():
     assert not plain or min(plain) > max(toned)
 
 
-async def test_what_a_trial_ran_is_chosen_again_with_a_change(workspace: Workspace):
+async def test_what_a_trial_ran_is_chosen_again_with_a_change(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace, size=(140, 50), start_screen="watch") as pilot:
         await until_shown(pilot, "done  finished")

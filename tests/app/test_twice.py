@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 OPENERS = {
     "jump": ("campaigns", ["ctrl+o"]),
@@ -35,7 +35,7 @@ def send(pilot: Pilot[str], *keys: str) -> None:
 
 @pytest.mark.parametrize("opener", OPENERS)
 async def test_a_screen_in_front_bears_any_key_twice(
-    workspace: Workspace, opener: str, monkeypatch: pytest.MonkeyPatch
+    workspace: WorkspacePaths, opener: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("dlperf.app.screens.plan_actions.PlanActions._start", lambda *_words: None)
     finished_campaign(workspace, "done")
@@ -57,7 +57,7 @@ async def test_a_screen_in_front_bears_any_key_twice(
                 await pilot.app.pop_screen()
 
 
-async def test_enter_twice_renames_once(workspace: Workspace):
+async def test_enter_twice_renames_once(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace) as pilot:
         await until_shown(pilot, "3 ✓")
@@ -67,7 +67,7 @@ async def test_enter_twice_renames_once(workspace: Workspace):
         assert pilot.app.is_running
 
 
-async def test_a_double_click_on_a_command_runs_it_once(workspace: Workspace):
+async def test_a_double_click_on_a_command_runs_it_once(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace) as pilot:
         await until_shown(pilot, "3 ✓")

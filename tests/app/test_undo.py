@@ -8,10 +8,10 @@ from driving import driving, press, until_gone, until_shown
 
 from dlperf.errors import RequestError
 from dlperf.runs.lookup import remove_campaign, restore_campaign, tags_of, trashed_campaigns
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 
-async def test_undo_takes_back_one_change_after_the_other(workspace: Workspace):
+async def test_undo_takes_back_one_change_after_the_other(workspace: WorkspacePaths):
     finished_campaign(workspace, "alpha")
     async with driving(workspace) as pilot:
         await until_shown(pilot, "alpha", "3 ✓")
@@ -32,7 +32,7 @@ async def test_undo_takes_back_one_change_after_the_other(workspace: Workspace):
     assert tags_of(workspace.campaign("alpha")) == ()
 
 
-async def test_what_was_removed_in_an_earlier_session_is_restored_from_the_trash(workspace: Workspace):
+async def test_what_was_removed_in_an_earlier_session_is_restored_from_the_trash(workspace: WorkspacePaths):
     remove_campaign(workspace, finished_campaign(workspace, "基线").paths)
     async with driving(workspace) as pilot:
         await until_shown(pilot, "Nothing has been measured")
@@ -43,14 +43,14 @@ async def test_what_was_removed_in_an_earlier_session_is_restored_from_the_trash
     assert trashed_campaigns(workspace) == []
 
 
-async def test_an_empty_trash_says_so(workspace: Workspace):
+async def test_an_empty_trash_says_so(workspace: WorkspacePaths):
     async with driving(workspace) as pilot:
         await until_shown(pilot, "Nothing has been measured")
         await press(pilot, "U")
         await until_shown(pilot, "The trash is empty.")
 
 
-def test_a_campaign_is_not_restored_over_another_of_its_name(workspace: Workspace):
+def test_a_campaign_is_not_restored_over_another_of_its_name(workspace: WorkspacePaths):
     removed = remove_campaign(workspace, finished_campaign(workspace, "alpha").paths)
     finished_campaign(workspace, "alpha")
     with pytest.raises(RequestError, match="rename that campaign, then restore this one"):

@@ -15,21 +15,21 @@ from dlperf.app.screens.watch import WatchScreen
 from dlperf.errors import DlperfError
 from dlperf.runs.control import ask
 from dlperf.runs.lookup import remove_campaign, rename_campaign, tag_campaign
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 
 GONE = "done is no longer in this workspace: it was renamed or removed."
-Change = Callable[[Workspace, CampaignPaths], object]
+Change = Callable[[WorkspacePaths, CampaignPaths], object]
 
 
-def rename(workspace: Workspace, paths: CampaignPaths) -> None:
+def rename(workspace: WorkspacePaths, paths: CampaignPaths) -> None:
     rename_campaign(workspace, paths, "new")
 
 
-def destroy(workspace: Workspace, paths: CampaignPaths) -> None:
+def destroy(workspace: WorkspacePaths, paths: CampaignPaths) -> None:
     shutil.rmtree(paths.directory)
 
 
-def replace_by_another(workspace: Workspace, paths: CampaignPaths) -> None:
+def replace_by_another(workspace: WorkspacePaths, paths: CampaignPaths) -> None:
     rename(workspace, paths)
     running_campaign(workspace, paths.name)
 
@@ -38,7 +38,7 @@ CHANGES: list[Change] = [rename, remove_campaign, destroy, replace_by_another]
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_a_watched_campaign_that_vanishes_is_said_to_be_gone(workspace: Workspace, change: Change):
+async def test_a_watched_campaign_that_vanishes_is_said_to_be_gone(workspace: WorkspacePaths, change: Change):
     paths = finished_campaign(workspace, "done").paths
     async with driving(workspace) as pilot:
         await until_shown(pilot, "3 ✓")
@@ -50,7 +50,7 @@ async def test_a_watched_campaign_that_vanishes_is_said_to_be_gone(workspace: Wo
         screen_of(pilot, CampaignsScreen)
 
 
-async def test_a_campaign_renamed_in_the_list_is_watched_by_its_new_name(workspace: Workspace):
+async def test_a_campaign_renamed_in_the_list_is_watched_by_its_new_name(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace) as pilot:
         await until_shown(pilot, "3 ✓")
@@ -63,7 +63,7 @@ async def test_a_campaign_renamed_in_the_list_is_watched_by_its_new_name(workspa
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_a_trial_whose_campaign_vanishes_closes(workspace: Workspace, change: Change):
+async def test_a_trial_whose_campaign_vanishes_closes(workspace: WorkspacePaths, change: Change):
     paths = finished_campaign(workspace, "done").paths
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "done  finished")
@@ -74,7 +74,7 @@ async def test_a_trial_whose_campaign_vanishes_closes(workspace: Workspace, chan
         await until_shown(pilot, GONE)
 
 
-async def test_a_campaign_that_vanished_is_neither_tagged_nor_asked_anything(workspace: Workspace):
+async def test_a_campaign_that_vanished_is_neither_tagged_nor_asked_anything(workspace: WorkspacePaths):
     paths = finished_campaign(workspace, "done").paths
     destroy(workspace, paths)
     for change in (lambda: tag_campaign(paths, "mine"), lambda: ask(paths, "pause")):
@@ -84,7 +84,7 @@ async def test_a_campaign_that_vanished_is_neither_tagged_nor_asked_anything(wor
 
 
 async def test_an_error_of_a_file_is_shown_and_its_screen_goes_on(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch
 ):
     def fail(*_words: object) -> None:
         raise PermissionError(13, "Permission denied", "journal.jsonl")

@@ -13,11 +13,11 @@ from builder import (
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 
 from dlperf.app.dialogs.confirm import ConfirmScreen
-from dlperf.app.model.trials import Group
+from dlperf.app.model.trials import TrialGroup
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.messages import message
 from dlperf.plan import TrialKey
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, Request
 from dlperf.runs.store import read_records
 
@@ -29,7 +29,7 @@ def requests_of(builder: CampaignBuilder) -> list[tuple[str, str | None]]:
     return [(record.action, record.trial) for record in records]
 
 
-async def test_cancelling_says_what_ends_and_asks(workspace: Workspace):
+async def test_cancelling_says_what_ends_and_asks(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -46,7 +46,9 @@ async def test_cancelling_says_what_ends_and_asks(workspace: Workspace):
             assert requests_of(builder) == [("cancel", str(RUNNING))]
 
 
-async def test_a_key_typed_ahead_does_not_answer_the_question(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_a_key_typed_ahead_does_not_answer_the_question(
+    workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("dlperf.app.dialogs.confirm.PATIENCE_SECONDS", 3600.0)  # however slow this machine is
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
@@ -57,7 +59,7 @@ async def test_a_key_typed_ahead_does_not_answer_the_question(workspace: Workspa
             assert requests_of(builder) == []
 
 
-async def test_cancelling_everything_counts_what_has_not_started(workspace: Workspace):
+async def test_cancelling_everything_counts_what_has_not_started(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -68,7 +70,7 @@ async def test_cancelling_everything_counts_what_has_not_started(workspace: Work
             await until(pilot, lambda: requests_of(builder) == [("cancel", None)])
 
 
-async def test_pause_and_resume_are_requests(workspace: Workspace):
+async def test_pause_and_resume_are_requests(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -81,7 +83,7 @@ async def test_pause_and_resume_are_requests(workspace: Workspace):
             await until(pilot, lambda: requests_of(builder)[1:] == [("resume", None)])
 
 
-async def test_only_what_ended_without_a_figure_can_be_retried(workspace: Workspace):
+async def test_only_what_ended_without_a_figure_can_be_retried(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -94,7 +96,7 @@ async def test_only_what_ended_without_a_figure_can_be_retried(workspace: Worksp
             await until(pilot, lambda: requests_of(builder) == [("retry", f"{POINTS[2].id}/1")])
 
 
-async def test_a_pause_marks_no_trial(workspace: Workspace):
+async def test_a_pause_marks_no_trial(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -106,12 +108,12 @@ async def test_a_pause_marks_no_trial(workspace: Workspace):
             assert "requested" not in shown(pilot)
 
 
-async def test_a_group_row_cancels_the_unfinished_trials_of_its_configuration(workspace: Workspace):
+async def test_a_group_row_cancels_the_unfinished_trials_of_its_configuration(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
             await until_shown(pilot, "71/120")
-            screen_of(pilot, WatchScreen).trials.select(Group(POINTS[1].id))
+            screen_of(pilot, WatchScreen).trials.select(TrialGroup(POINTS[1].id))
             await pilot.press("x")
             await until_shown(pilot, "Cancel these 2 trials?", "not started yet: 1")
             await pilot.press("y")
@@ -119,7 +121,7 @@ async def test_a_group_row_cancels_the_unfinished_trials_of_its_configuration(wo
             await until(pilot, lambda: requests_of(builder) == [("cancel", key) for key in keys])
 
 
-async def test_a_paused_campaign_offers_to_go_on_and_no_pause(workspace: Workspace):
+async def test_a_paused_campaign_offers_to_go_on_and_no_pause(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     builder.event(Event(clock(1320), "paused"))
     with engine_of(builder.paths):
@@ -128,7 +130,7 @@ async def test_a_paused_campaign_offers_to_go_on_and_no_pause(workspace: Workspa
             assert "p Pause" not in shown(pilot)
 
 
-async def test_a_group_row_retries_what_failed_of_its_configuration(workspace: Workspace):
+async def test_a_group_row_retries_what_failed_of_its_configuration(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     bert = POINTS[2].id
     for number in (2, 3):
@@ -137,6 +139,6 @@ async def test_a_group_row_retries_what_failed_of_its_configuration(workspace: W
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
             await until_shown(pilot, "71/120", "0 ✓ 3 ✗ of 4")
-            screen_of(pilot, WatchScreen).trials.select(Group(bert))
+            screen_of(pilot, WatchScreen).trials.select(TrialGroup(bert))
             await press(pilot, "r")
             await until(pilot, lambda: requests_of(builder) == [("retry", f"{bert}/{number}") for number in (1, 3)])

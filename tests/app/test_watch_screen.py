@@ -23,19 +23,19 @@ from builder import (
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
 
 from dlperf.app.app import DlperfApp
-from dlperf.app.model.trials import Group
+from dlperf.app.model.trials import TrialGroup
 from dlperf.app.screens.trial import TrialScreen
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.watching import WatchedCampaign
 from dlperf.messages import message, quoted
 from dlperf.plan import TrialKey
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, State, TrialProgress
 
 RUNNING = TrialKey(POINTS[1].id, 2)
 
 
-async def test_trials_are_grouped_with_state_step_throughput_and_time_left(workspace: Workspace):
+async def test_trials_are_grouped_with_state_step_throughput_and_time_left(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -45,7 +45,7 @@ async def test_trials_are_grouped_with_state_step_throughput_and_time_left(works
             await until_shown(pilot, "pytorch · amp · bs256 · 1n8g · h200  2 ✓ of 3  ★ best  median 23,072 images/s")
 
 
-async def test_trials_that_did_not_succeed_are_counted_for_themselves(workspace: Workspace):
+async def test_trials_that_did_not_succeed_are_counted_for_themselves(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "mixed", [planned(POINTS[0], 4)])
     builder.succeeded(builder.trials[0], 1000.0)
     for trial, state in zip(builder.trials[1:], (State.FAILED, State.LOST, State.CANCELLED), strict=True):
@@ -55,7 +55,7 @@ async def test_trials_that_did_not_succeed_are_counted_for_themselves(workspace:
         await until_shown(pilot, "1n8g · h200  1 ✓ 2 ✗ 1 –  median")
 
 
-async def test_a_trial_that_is_open_does_not_hide_the_campaign_that_is_watched_next(workspace: Workspace):
+async def test_a_trial_that_is_open_does_not_hide_the_campaign_that_is_watched_next(workspace: WorkspacePaths):
     finished_campaign(workspace, "newer", day=4)
     finished_campaign(workspace, "older", day=5)
     async with driving(workspace) as pilot:
@@ -66,7 +66,7 @@ async def test_a_trial_that_is_open_does_not_hide_the_campaign_that_is_watched_n
         await until_shown(pilot, "older  finished", "22,970 images/s")
 
 
-async def test_what_the_engine_writes_appears(workspace: Workspace):
+async def test_what_the_engine_writes_appears(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -79,7 +79,7 @@ async def test_what_the_engine_writes_appears(workspace: Workspace):
             await until_shown(pilot, "median 3,012 images/s")
 
 
-async def test_columns_of_running_trials_go_when_the_campaign_has_finished(workspace: Workspace):
+async def test_columns_of_running_trials_go_when_the_campaign_has_finished(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "one", [planned(POINTS[0], 1)])
     key = builder.trials[0]
     builder.state(key, State.RUNNING, 1)
@@ -94,7 +94,7 @@ async def test_columns_of_running_trials_go_when_the_campaign_has_finished(works
             await until_gone(pilot, "recent")
 
 
-async def test_the_log_and_the_machines_of_the_selected_trial_are_shown(workspace: Workspace):
+async def test_the_log_and_the_machines_of_the_selected_trial_are_shown(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -104,7 +104,7 @@ async def test_the_log_and_the_machines_of_the_selected_trial_are_shown(workspac
             assert "71/120" not in shown(pilot)
 
 
-async def test_machines_of_a_trial_are_not_taken_for_those_of_the_next(workspace: Workspace):
+async def test_machines_of_a_trial_are_not_taken_for_those_of_the_next(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     following = TrialKey(POINTS[2].id, 2)
     builder.state(following, State.RUNNING, 1310)
@@ -118,7 +118,7 @@ async def test_machines_of_a_trial_are_not_taken_for_those_of_the_next(workspace
             assert not screen.devices.devices
 
 
-async def test_an_unreachable_node_is_named_with_the_time(workspace: Workspace):
+async def test_an_unreachable_node_is_named_with_the_time(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     silence = message("goes_on_there", cause=quoted("RuntimeError: rank 3 cannot be reached (timeout)"))
     builder.event(Event(clock(1310), "node_unreachable", cause=silence, data={"node": "h200-01"}))
@@ -131,7 +131,7 @@ async def test_an_unreachable_node_is_named_with_the_time(workspace: Workspace):
             await until_gone(pilot, "its trials keep running")
 
 
-async def test_a_trial_that_waits_says_for_what_and_why_it_has_no_log(workspace: Workspace):
+async def test_a_trial_that_waits_says_for_what_and_why_it_has_no_log(workspace: WorkspacePaths):
     builder = CampaignBuilder(workspace, "waiting", [planned(POINTS[0], 1)])
     key = builder.trials[0]
     builder.state(key, State.SUBMITTED, 5)
@@ -141,7 +141,7 @@ async def test_a_trial_that_waits_says_for_what_and_why_it_has_no_log(workspace:
             await until_shown(pilot, "waits: Resources (job 4711)", "No log yet: the node has not written anything")
 
 
-async def test_the_engine_that_died_is_noticed_while_watching(workspace: Workspace):
+async def test_the_engine_that_died_is_noticed_while_watching(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     async with driving(workspace, start_screen="watch") as pilot:
         with engine_of(builder.paths):
@@ -149,7 +149,7 @@ async def test_the_engine_that_died_is_noticed_while_watching(workspace: Workspa
         await until_shown(pilot, "The engine has stopped before the end. R starts it again")
 
 
-async def test_a_group_is_folded_and_unfolded(workspace: Workspace):
+async def test_a_group_is_folded_and_unfolded(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "#1", "#2", "#3")
@@ -159,7 +159,7 @@ async def test_a_group_is_folded_and_unfolded(workspace: Workspace):
         await until_shown(pilot, "#1", "#2", "#3")
 
 
-async def test_a_trial_opens_with_curve_figure_environment_command_and_log(workspace: Workspace):
+async def test_a_trial_opens_with_curve_figure_environment_command_and_log(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "22,970 images/s")
@@ -189,7 +189,7 @@ async def test_a_trial_opens_with_curve_figure_environment_command_and_log(works
         await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
 
 
-async def test_ten_thousand_trials_are_shown_and_walked_through(workspace: Workspace):
+async def test_ten_thousand_trials_are_shown_and_walked_through(workspace: WorkspacePaths):
     builder = large_campaign(workspace, configurations=500, repeats=20, running=3)
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "0 of 10,000", "bs1 ")
@@ -206,7 +206,7 @@ async def test_ten_thousand_trials_are_shown_and_walked_through(workspace: Works
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 10)])
-async def test_the_screen_can_be_resized_while_it_runs(workspace: Workspace, size: tuple[int, int]):
+async def test_the_screen_can_be_resized_while_it_runs(workspace: WorkspacePaths, size: tuple[int, int]):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -215,7 +215,7 @@ async def test_the_screen_can_be_resized_while_it_runs(workspace: Workspace, siz
             await until_shown(pilot, "dlperf", "resnet50 · pytorch")
 
 
-async def test_what_ends_while_a_trial_is_looked_at_is_counted_on_return(workspace: Workspace):
+async def test_what_ends_while_a_trial_is_looked_at_is_counted_on_return(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -230,7 +230,7 @@ async def test_what_ends_while_a_trial_is_looked_at_is_counted_on_return(workspa
             await until_shown(pilot, "3 ✓  ★ best  median 23,103 images/s")
 
 
-async def test_the_log_that_is_read_stays_when_others_come(workspace: Workspace):
+async def test_the_log_that_is_read_stays_when_others_come(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     builder.log(RUNNING, "rank 0 speaks\n", name="ranks/worker.0")
     builder.log(RUNNING, "rank 1 speaks\n", name="ranks/worker.2")
@@ -250,7 +250,7 @@ def written(builder: CampaignBuilder, seconds: float) -> None:
         os.utime(path, (moment, moment))
 
 
-async def test_a_node_that_sends_nothing_is_said_not_to_answer_before_the_connection_breaks(workspace: Workspace):
+async def test_a_node_that_sends_nothing_is_said_not_to_answer_before_the_connection_breaks(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     written(builder, 12)
     with engine_of(builder.paths):
@@ -261,7 +261,7 @@ async def test_a_node_that_sends_nothing_is_said_not_to_answer_before_the_connec
             await until_shown(pilot, "about 2h20 left", "1m38 left")
 
 
-async def test_the_time_that_a_node_has_not_answered_grows_while_nothing_is_written(workspace: Workspace):
+async def test_the_time_that_a_node_has_not_answered_grows_while_nothing_is_written(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     builder.telemetry(RUNNING)
     node = builder.paths.trial(RUNNING).node("h200-01")
@@ -277,7 +277,7 @@ async def test_the_time_that_a_node_has_not_answered_grows_while_nothing_is_writ
                 )  # beside the trial, and its machines
 
 
-async def test_a_log_that_does_not_grow_is_said_to_be_silent(workspace: Workspace):
+async def test_a_log_that_does_not_grow_is_said_to_be_silent(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     written(builder, 130)
     (builder.paths.trial(RUNNING).node("h200-01").telemetry).touch()
@@ -286,7 +286,7 @@ async def test_a_log_that_does_not_grow_is_said_to_be_silent(workspace: Workspac
             await until_shown(pilot, "silent for 2m10", "at least 2h20 left")
 
 
-async def test_the_machines_of_a_finished_trial_are_shown_with_their_means(workspace: Workspace):
+async def test_the_machines_of_a_finished_trial_are_shown_with_their_means(workspace: WorkspacePaths):
     builder = finished_campaign(workspace, "done")
     header = (
         "time,gpu,utilization_percent,memory_used_mib,power_watts,sm_clock_mhz,memory_clock_mhz,temperature_celsius"
@@ -300,7 +300,7 @@ async def test_the_machines_of_a_finished_trial_are_shown_with_their_means(works
         await until_shown(pilot, "h200-01, whole trial: GPU 60 % 60 GiB 400 W 70 °C")
 
 
-async def test_what_gpus_did_over_time_is_shown_where_there_is_room(workspace: Workspace):
+async def test_what_gpus_did_over_time_is_shown_where_there_is_room(workspace: WorkspacePaths):
     builder = finished_campaign(workspace, "done")
     header = "time,gpu,utilization_percent,memory_used_mib,power_watts,sm_clock_mhz"
     rows = [f"{second},0,{50 + second},61440,{100 * second},1980" for second in range(1, 8)]
@@ -312,7 +312,7 @@ async def test_what_gpus_did_over_time_is_shown_where_there_is_room(workspace: W
         await until_gone(pilot, "▂▃▄▄▅▆▇ power")
 
 
-async def test_events_are_listed_with_time_and_cause(workspace: Workspace):
+async def test_events_are_listed_with_time_and_cause(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     silence = message("no_answer", server="h200-01 port 22", seconds=10)
     builder.event(Event(clock(1310), "node_unreachable", cause=silence, data={"node": "h200-01"}))
@@ -324,7 +324,7 @@ async def test_events_are_listed_with_time_and_cause(workspace: Workspace):
         )
 
 
-async def test_the_cursor_stays_where_it_was_moved_until_it_is_to_follow_what_runs_again(workspace: Workspace):
+async def test_the_cursor_stays_where_it_was_moved_until_it_is_to_follow_what_runs_again(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -341,7 +341,7 @@ async def test_the_cursor_stays_where_it_was_moved_until_it_is_to_follow_what_ru
             await until(pilot, lambda: screen_of(pilot, WatchScreen).trials.selected == following)
 
 
-async def test_only_failed_trials_are_shown_and_all_are_folded_by_one_key_each(workspace: Workspace):
+async def test_only_failed_trials_are_shown_and_all_are_folded_by_one_key_each(workspace: WorkspacePaths):
     running_campaign(workspace)
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "71/120")
@@ -354,7 +354,7 @@ async def test_only_failed_trials_are_shown_and_all_are_folded_by_one_key_each(w
         await until_shown(pilot, "✗ failed", "71/120")
 
 
-async def test_the_cursor_follows_the_trial_that_runs(workspace: Workspace):
+async def test_the_cursor_follows_the_trial_that_runs(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
@@ -365,7 +365,7 @@ async def test_the_cursor_follows_the_trial_that_runs(workspace: Workspace):
             await until(pilot, lambda: screen_of(pilot, WatchScreen).trials.selected == following)
 
 
-async def test_a_log_is_read_in_the_pager_of_the_user(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
+async def test_a_log_is_read_in_the_pager_of_the_user(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):
     finished_campaign(workspace, "done")
     copied = workspace.root / "paged"
     monkeypatch.setenv("PAGER", f"tee {copied} <")
@@ -377,7 +377,7 @@ async def test_a_log_is_read_in_the_pager_of_the_user(workspace: Workspace, monk
         assert "step=120" in copied.read_text()
 
 
-async def test_each_gpu_shows_what_it_did_over_time(workspace: Workspace):
+async def test_each_gpu_shows_what_it_did_over_time(workspace: WorkspacePaths):
     running_campaign(workspace)
     async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
         await until_shown(pilot, "▇▇▇  97 %")
@@ -388,7 +388,7 @@ async def test_each_gpu_shows_what_it_did_over_time(workspace: Workspace):
         await until_shown(pilot, "0s───", "───2s")
 
 
-async def test_configurations_are_ranked_while_they_are_measured(workspace: Workspace):
+async def test_configurations_are_ranked_while_they_are_measured(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     paddle = POINTS[3]
     with engine_of(builder.paths):
@@ -396,14 +396,14 @@ async def test_configurations_are_ranked_while_they_are_measured(workspace: Work
             await until_shown(pilot, "★ best  median 23,072 images/s", "97.1 % of best  median 22,410 images/s")
             await press(pilot, "s")
             trials = screen_of(pilot, WatchScreen).trials
-            groups = [key.configuration for key in trials.keys if isinstance(key, Group)]
+            groups = [key.configuration for key in trials.keys if isinstance(key, TrialGroup)]
             assert groups[:2] == [POINTS[0].id, paddle.id]
             builder.succeeded(TrialKey(paddle.id, 2), 26000.0, 1400)
             await until_shown(pilot, "★ best  median 24,205 images/s", "95.3 % of best")
-            assert trials.keys[0] == Group(paddle.id)
+            assert trials.keys[0] == TrialGroup(paddle.id)
 
 
-async def test_escape_leads_back_to_the_campaigns_once_nothing_is_filtered(workspace: Workspace):
+async def test_escape_leads_back_to_the_campaigns_once_nothing_is_filtered(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace) as pilot:
         await until_shown(pilot, "✓ finished")
@@ -415,7 +415,7 @@ async def test_escape_leads_back_to_the_campaigns_once_nothing_is_filtered(works
         await until_shown(pilot, "✓ finished", "best result")
 
 
-def test_nobody_logs_in_to_the_machine_that_the_program_runs_on(workspace: Workspace):
+def test_nobody_logs_in_to_the_machine_that_the_program_runs_on(workspace: WorkspacePaths):
     plan = planned(POINTS[0], 1)
     nodes = tuple(replace(node, transport="local", host="localhost") for node in plan.launch.nodes)
     local = replace(plan, launch=replace(plan.launch, nodes=nodes))

@@ -11,10 +11,10 @@ from pathlib import Path
 from dlperf.campaign.create import create_campaign
 from dlperf.campaign.dependencies import EngineDependencies, Timeouts
 from dlperf.errors import DlperfError, UnreachableError
-from dlperf.executors.base import CheckItem, NodeObservation, Observation, Reference, Trial
+from dlperf.executors.base import CheckItem, NodeObservation, Observation, Trial, TrialReference
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import Configuration, Launch, Node, Plan, PlannedConfiguration, PlannedProtocol, Selection
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import State
 
 LOG = b"".join(
@@ -85,7 +85,7 @@ class ScriptedExecutor:
         idle = CheckItem(launch.nodes[0].name, "gpu_idle", busy is None, quoted("in use by train.py"))
         return [*items, idle, CheckItem(launch.nodes[0].name, "disk", problem is None, quoted(problem or ""))]
 
-    async def submit(self, trial: Trial) -> Reference:
+    async def submit(self, trial: Trial) -> TrialReference:
         self.calls.append(("submit", short(trial)))
         self.together[short(trial)] = trial.repeats
         script = self.script(trial)
@@ -94,7 +94,7 @@ class ScriptedExecutor:
             raise UnreachableError("node n: no route to host")
         self.nodes.setdefault(trial.trial_id, "running")
         self.most_at_once = max(self.most_at_once, list(self.nodes.values()).count("running"))
-        return Reference("scripted", {})
+        return TrialReference("scripted", {})
 
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
         self.on_poll()
@@ -148,9 +148,9 @@ class ScriptedExecutor:
             raise error
         self._bring(trial)
 
-    async def adopt(self, trial: Trial) -> Reference | None:
+    async def adopt(self, trial: Trial) -> TrialReference | None:
         self.calls.append(("adopt", short(trial)))
-        return Reference("scripted", {}) if trial.trial_id in self.nodes else None
+        return TrialReference("scripted", {}) if trial.trial_id in self.nodes else None
 
     async def close(self) -> None:
         self.calls.append(("close", ""))
@@ -187,4 +187,4 @@ def campaign(folder: Path, *configurations: PlannedConfiguration, name: str = "t
     """A campaign that has not started."""
     (folder / "runs").mkdir(exist_ok=True)
     (folder / "mkdocs.yml").touch()
-    return create_campaign(Workspace(folder), Plan(Selection(), configurations), name)
+    return create_campaign(WorkspacePaths(folder), Plan(Selection(), configurations), name)

@@ -11,7 +11,7 @@ from scripted import planned
 from dlperf.campaign.create import create_campaign
 from dlperf.errors import RequestError
 from dlperf.plan import Plan, Selection
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.store import read_campaign
 
 AT_ONCE = 8
@@ -26,7 +26,7 @@ def create_at_once(folder: Path, name: str | None) -> list[str | None]:
         plan = Plan(Selection(), (planned("a", repeats=number + 1),))
         together.wait()
         try:
-            return read_campaign(create_campaign(Workspace(folder), plan, name)).token
+            return read_campaign(create_campaign(WorkspacePaths(folder), plan, name)).token
         except RequestError:
             return None
 

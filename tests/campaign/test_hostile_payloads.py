@@ -24,7 +24,7 @@ from dlperf.nodes.supervisor.processes import marked_pids
 from dlperf.plan import Launch, Node, Plan, Selection
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import State, TrialStatus
 from waiting import PATIENCE_SECONDS, until_async
 
@@ -147,7 +147,7 @@ def _campaign(root: Path) -> CampaignPaths:
         configurations.append(replace(planned(name, name, repeats=1), launch=launch))
     (root / "runs").mkdir(parents=True)
     (root / "mkdocs.yml").touch()
-    return create_campaign(Workspace(root), Plan(Selection(), tuple(configurations)), "try")
+    return create_campaign(WorkspacePaths(root), Plan(Selection(), tuple(configurations)), "try")
 
 
 async def _run(paths: CampaignPaths, home: Path) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from dlperf.runs.lookup import remove_campaign
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from planted_secrets import SECRETS, archived, leaks, planted_workspace
 
 RUN = ("run", "-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32,64", "--repeats", "1", "--name", "try")
@@ -48,7 +48,7 @@ def test_what_holds_secrets_is_for_its_owner_alone(planted):
 def test_git_ignores_the_values_whatever_the_workspace_s_own_gitignore_says_and_also_in_the_trash(planted, tmp_path):
     root = shutil.copytree(planted.workspace.root, tmp_path / "copy")
     (root / ".gitignore").write_text("*.pyc\n")
-    copy = Workspace(root)
+    copy = WorkspacePaths(root)
     remove_campaign(copy, copy.campaign("try"))
     shutil.copytree(planted.campaign("try").directory, copy.campaign("again").directory)
     for words in (("init", "-q"), ("add", "-A")):

@@ -15,7 +15,7 @@ from dlperf.derived.health import Fleet, diagnosis_of
 from dlperf.evidence.logs import BUILTIN_FORMATS
 from dlperf.plan import Selection, TrialKey, expand
 from dlperf.plan.diagnosis import plan_diagnosis
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import Event
 from dlperf.runs.store import append_records
 
@@ -44,7 +44,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
 
 
 def diagnosed(
-    workspace: Workspace, catalog: Catalog, products: tuple[float, ...], errors: Errors = NONE
+    workspace: WorkspacePaths, catalog: Catalog, products: tuple[float, ...], errors: Errors = NONE
 ) -> CampaignPaths:
     """A campaign of one trial that measured these products on its GPUs, and disks of 1, 2 and 3 GB/s.
 
@@ -77,7 +77,7 @@ def outliers(found: list[Fleet]) -> list[tuple[str, str, float]]:
 
 
 def test_a_gpu_that_is_slower_than_its_fleet_is_an_outlier(tmp_path: Path, catalog: Catalog):
-    found = diagnosis_of(diagnosed(Workspace(tmp_path), catalog, PRODUCTS), BUILTIN_FORMATS)
+    found = diagnosis_of(diagnosed(WorkspacePaths(tmp_path), catalog, PRODUCTS), BUILTIN_FORMATS)
     assert outliers(found) == [("fleet c GPU 0", "matrix_product", 640.0)]
     (disk,) = (fleet for fleet in found if fleet.metric == "disk_write")
     assert disk.of_nodes
@@ -86,7 +86,9 @@ def test_a_gpu_that_is_slower_than_its_fleet_is_an_outlier(tmp_path: Path, catal
 
 def test_a_faster_gpu_is_none_and_an_uncorrected_error_always_is(tmp_path: Path, catalog: Catalog):
     found = diagnosis_of(
-        diagnosed(Workspace(tmp_path), catalog, (*PRODUCTS[:4], 760.0, 703.0), {3: {"memory_errors_uncorrected": 1}}),
+        diagnosed(
+            WorkspacePaths(tmp_path), catalog, (*PRODUCTS[:4], 760.0, 703.0), {3: {"memory_errors_uncorrected": 1}}
+        ),
         BUILTIN_FORMATS,
     )
     assert outliers(found) == [("fleet b GPU 1", "memory_errors_uncorrected", 1.0)]
@@ -94,9 +96,9 @@ def test_a_faster_gpu_is_none_and_an_uncorrected_error_always_is(tmp_path: Path,
 
 def test_driver_errors_are_compared_only_where_every_machine_could_read_them(tmp_path: Path, catalog: Catalog):
     told = {rank: {"driver_errors": [79, 79] if rank == 4 else []} for rank in range(6)}
-    found = diagnosis_of(diagnosed(Workspace(tmp_path), catalog, (700.0,) * 6, told), BUILTIN_FORMATS)
+    found = diagnosis_of(diagnosed(WorkspacePaths(tmp_path), catalog, (700.0,) * 6, told), BUILTIN_FORMATS)
     assert outliers(found) == [("fleet c GPU 0", "driver_errors", 2.0)]
-    unread = diagnosed(Workspace(tmp_path), catalog, (700.0,) * 6, {1: {"driver_errors": None}})
+    unread = diagnosed(WorkspacePaths(tmp_path), catalog, (700.0,) * 6, {1: {"driver_errors": None}})
     assert "driver_errors" not in {fleet.metric for fleet in diagnosis_of(unread, BUILTIN_FORMATS)}
 
 

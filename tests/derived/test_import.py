@@ -22,7 +22,7 @@ from dlperf.evidence.names import NameFacts, parse_pattern
 from dlperf.plan import PlannedProtocol, TrialKey
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import TrialRecord
 from dlperf.runs.store import parse_record, read_campaign
 from dlperf.table.load import load_results
@@ -41,7 +41,7 @@ def catalog() -> Catalog:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspacePaths:
     return workspace_in(tmp_path / "workspace")
 
 
@@ -67,7 +67,7 @@ def ids(plan: ImportPlan) -> list[str]:
     return list(map(str, plan.trials))
 
 
-def test_a_folder_as_perf_lays_it_out_becomes_a_campaign(workspace: Workspace, folder: Path, catalog: Catalog):
+def test_a_folder_as_perf_lays_it_out_becomes_a_campaign(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
     (folder / "PaddleClas_ResNet50_bs256_fp32_DP_N1C1_log").write_text(paddle_log(394.0))
     (folder / "PaddleClas_ResNet50_bs256_fp32_DP_N1C8_log").write_text(paddle_log(380.0))
     protocol = PlannedProtocol("perf-paddle", estimator="tipc(skip=10)")
@@ -90,7 +90,7 @@ def test_runs_of_one_configuration_are_its_trials_under_their_own_numbers(folder
     assert plan.configurations[0].repeats == 3
 
 
-def test_a_log_is_kept_byte_for_byte_and_sealed(workspace: Workspace, folder: Path, catalog: Catalog):
+def test_a_log_is_kept_byte_for_byte_and_sealed(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
     plain, packed = folder / "a.log", folder / "b.log"
     plain.write_bytes(own_log(100.0).encode() + b"\0 \xff no line end")
     packed.write_bytes(gzip.compress(own_log(200.0).encode()))
@@ -106,7 +106,7 @@ def test_a_log_is_kept_byte_for_byte_and_sealed(workspace: Workspace, folder: Pa
 
 
 def test_an_imported_campaign_says_that_nothing_was_launched_and_verifies(
-    workspace: Workspace, folder: Path, catalog: Catalog
+    workspace: WorkspacePaths, folder: Path, catalog: Catalog
 ):
     (folder / "a.log").write_text(own_log(100.0))
     write_import(workspace, "a", plan_import(request_for(folder), catalog, BUILTIN_FORMATS), BUILTIN_FORMATS)
@@ -130,7 +130,7 @@ def test_an_id_of_the_catalogue_brings_its_facts(folder: Path, catalog: Catalog)
 @pytest.mark.parametrize("hardware", ["h100", "lab-h100", "perf-a100", "lab"])
 @pytest.mark.parametrize("precision", ["bf16", "bf16-pure"])
 def test_what_no_accelerator_of_that_name_computes_is_said(
-    workspace: Workspace, folder: Path, catalog: Catalog, hardware: str, precision: str
+    workspace: WorkspacePaths, folder: Path, catalog: Catalog, hardware: str, precision: str
 ):
     """41,000 images/s of ResNet-50 on one GPU are 1005 TFLOP/s; an H100 has 989 at most."""
     (folder / "resnet50_b4.log").write_text(own_log(41_000.0, gpus=1))
@@ -145,7 +145,7 @@ def test_what_no_accelerator_of_that_name_computes_is_said(
     assert (row.value is None) == bool(caveats)
 
 
-def test_several_runs_in_one_log_are_several_trials(workspace: Workspace, folder: Path, catalog: Catalog):
+def test_several_runs_in_one_log_are_several_trials(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
     (folder / "a.log").write_text(own_log(100.0, gpus=1) + own_log(790.0, gpus=8))
     plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
     write_import(workspace, "a", plan, BUILTIN_FORMATS)
@@ -238,7 +238,7 @@ def test_the_same_bytes_as_two_configurations_are_a_contradiction(folder: Path, 
     assert any("the same bytes as" in note for log in plan.trials.values() for note in log.notes)
 
 
-def test_nothing_is_overwritten(workspace: Workspace, folder: Path, catalog: Catalog):
+def test_nothing_is_overwritten(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
     (folder / "a.log").write_text(own_log(100.0))
     plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
     write_import(workspace, "a", plan, BUILTIN_FORMATS)
@@ -247,7 +247,7 @@ def test_nothing_is_overwritten(workspace: Workspace, folder: Path, catalog: Cat
 
 
 def test_an_import_that_is_cut_off_leaves_no_campaign(
-    workspace: Workspace, folder: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+    workspace: WorkspacePaths, folder: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ):
     (folder / "a.log").write_text(own_log(100.0))
     (folder / "b.log").write_text(own_log(200.0))
@@ -266,7 +266,7 @@ def test_an_import_that_is_cut_off_leaves_no_campaign(
     assert len(workspace.campaigns()) == 1
 
 
-def test_a_log_that_grows_while_it_is_imported_is_refused(workspace: Workspace, folder: Path, catalog: Catalog):
+def test_a_log_that_grows_while_it_is_imported_is_refused(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
     log = folder / "a.log"
     log.write_text(own_log(100.0))
     plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
@@ -276,7 +276,7 @@ def test_a_log_that_grows_while_it_is_imported_is_refused(workspace: Workspace, 
     assert workspace.campaigns() == ()
 
 
-def test_hostile_names_stay_inside_the_campaign(workspace: Workspace, folder: Path, catalog: Catalog):
+def test_hostile_names_stay_inside_the_campaign(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
     (folder / "..%2f..%2fevil\n$(touch x)_b4_fp32_1.log").write_text(own_log(100.0))
     (folder / os.fsdecode(b"\xff.log")).write_text(own_log(200.0))
     given = NameFacts(model="../../../etc/passwd", framework="<script>", precision="../fp32")
@@ -307,7 +307,7 @@ MEGATRON = (
 
 
 def test_samples_of_a_language_model_become_tokens_by_their_length(
-    workspace: Workspace, folder: Path, catalog: Catalog
+    workspace: WorkspacePaths, folder: Path, catalog: Catalog
 ):
     records = "".join(MEGATRON.format(second=step, step=step, samples=64 * step) for step in range(1, 60))
     settings = "using world size: 8\n  bf16 .......... True\n  seq_length .......... 1024\n"
@@ -326,7 +326,7 @@ def test_samples_of_a_language_model_become_tokens_by_their_length(
 
 
 def test_a_table_says_what_logs_do_not_and_its_source_is_in_the_results(
-    workspace: Workspace, folder: Path, catalog: Catalog
+    workspace: WorkspacePaths, folder: Path, catalog: Catalog
 ):
     (folder / "a.log").write_text(paddle_log(394.0))
     (folder / "b.log").write_text(paddle_log(380.0))

@@ -14,7 +14,7 @@ from dlperf.derived.import_writer import write_import
 from dlperf.derived.importing import ImportRequest, plan_import
 from dlperf.evidence.logs import BUILTIN_FORMATS
 from dlperf.plan import PlannedProtocol
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.verification.audit import audit_workspace, verdict_of
 from dlperf.verification.verify import verify_campaign
@@ -36,7 +36,9 @@ def rows_by_estimator() -> dict[str, list[dict[str, str]]]:
     return found
 
 
-def imported(workspace: Workspace, estimator: str, logs: list[Path], source: str | None = None) -> dict[str, float]:
+def imported(
+    workspace: WorkspacePaths, estimator: str, logs: list[Path], source: str | None = None
+) -> dict[str, float]:
     """Figures by the name of the log, from a campaign in which ``estimator`` is the protocol."""
     protocol = PlannedProtocol(estimator, estimator=estimator)
     request = ImportRequest(tuple(logs), "v100", gpus_per_node=8, trusts_names=True, protocol=protocol, origin=source)

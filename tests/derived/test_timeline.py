@@ -13,8 +13,8 @@ from dlperf.derived.timeline import Timeline, derive
 from dlperf.evidence.logs import BUILTIN_FORMATS
 from dlperf.evidence.telemetry import read_telemetry
 from dlperf.plan import TrialKey
-from dlperf.report.evidence import Evidence, EvidenceReader
-from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
+from dlperf.report.evidence import EvidenceReader, TrialEvidence
+from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths
 from dlperf.runs.records import State, TrialStatus
 from dlperf.runs.store import Complain
 from dlperf.table.load import load_campaign
@@ -27,12 +27,12 @@ CPU = "time,cpu_percent,memory_used_mib\n" + "".join(f"{1000 + s},{50 + s},2000\
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspacePaths:
     return workspace_in(tmp_path)
 
 
 @pytest.fixture
-def campaign(workspace: Workspace) -> CampaignPaths:
+def campaign(workspace: WorkspacePaths) -> CampaignPaths:
     return measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
 
 
@@ -40,7 +40,7 @@ def trial(campaign: CampaignPaths) -> TrialPaths:
     return campaign.trial(TrialKey(planned().configuration.id, 1))
 
 
-def evidence(workspace: Workspace, campaign: CampaignPaths, damaged: Complain | None = None) -> Evidence:
+def evidence(workspace: WorkspacePaths, campaign: CampaignPaths, damaged: Complain | None = None) -> TrialEvidence:
     (row,) = load_campaign(campaign, lambda: BUILTIN_FORMATS)[1]
     return EvidenceReader(workspace, damaged).read(row, row.trials[0], planned(repeats=1))
 
@@ -52,7 +52,7 @@ def test_a_measured_trial_leaves_its_timeline(campaign: CampaignPaths) -> None:
     assert kept.log_lines.first_line == 3
 
 
-def test_the_load_of_a_machine_without_gpus_is_followed(workspace: Workspace) -> None:
+def test_the_load_of_a_machine_without_gpus_is_followed(workspace: WorkspacePaths) -> None:
     item = planned(repeats=1)
     campaign = write_planned(workspace, "cpu", [item])
     end_trial(campaign, item, 1, {"n0/out.log": own_log(100.0), "n0/telemetry.csv": CPU})
@@ -61,7 +61,7 @@ def test_the_load_of_a_machine_without_gpus_is_followed(workspace: Workspace) ->
     assert set(kept.telemetry) == {"cpu_percent", "memory_used_mib"}
 
 
-def test_a_kept_timeline_is_used_as_it_is(workspace: Workspace, campaign: CampaignPaths) -> None:
+def test_a_kept_timeline_is_used_as_it_is(workspace: WorkspacePaths, campaign: CampaignPaths) -> None:
     path = trial(campaign).timeline
     path.write_text(path.read_text().replace("[10.0,100.0]", "[10.0,123.0]"))
     assert evidence(workspace, campaign).timeline.throughput[0] == (10.0, 123.0)
@@ -69,7 +69,7 @@ def test_a_kept_timeline_is_used_as_it_is(workspace: Workspace, campaign: Campai
 
 @pytest.mark.parametrize("content", [None, "", "{", '{"schema": 99}'])
 def test_a_timeline_that_is_missing_or_damaged_is_made_again_and_damage_is_said(
-    workspace: Workspace, campaign: CampaignPaths, content: str | None
+    workspace: WorkspacePaths, campaign: CampaignPaths, content: str | None
 ) -> None:
     path = trial(campaign).timeline
     before = path.read_bytes()
@@ -84,7 +84,7 @@ def test_a_timeline_that_is_missing_or_damaged_is_made_again_and_damage_is_said(
 
 @pytest.mark.parametrize("left", ["nothing", "a folder", "a pipe"])
 def test_what_was_kept_of_a_log_that_is_gone_is_shown_and_the_log_is_named(
-    workspace: Workspace, campaign: CampaignPaths, left: str
+    workspace: WorkspacePaths, campaign: CampaignPaths, left: str
 ) -> None:
     log = trial(campaign).node("n0").log
     log.unlink()
@@ -99,19 +99,19 @@ def test_what_was_kept_of_a_log_that_is_gone_is_shown_and_the_log_is_named(
     assert [line.startswith(f"{log}: ") and "restore it" in line for line in said] == [True]
 
 
-def test_a_timeline_of_another_window_is_made_again(workspace: Workspace, campaign: CampaignPaths) -> None:
+def test_a_timeline_of_another_window_is_made_again(workspace: WorkspacePaths, campaign: CampaignPaths) -> None:
     (row,) = load_campaign(campaign, lambda: BUILTIN_FORMATS)[1]
     other = replace(row.trials[0], first_step=50, first_line=7)
     found = EvidenceReader(workspace).read(row, other, planned(repeats=1))
     assert found.timeline.log_lines.first_line == 7
 
 
-def test_telemetry_that_changed_makes_the_timeline_again(workspace: Workspace, campaign: CampaignPaths) -> None:
+def test_telemetry_that_changed_makes_the_timeline_again(workspace: WorkspacePaths, campaign: CampaignPaths) -> None:
     trial(campaign).node("n0").telemetry.write_text(CPU)
     assert "cpu_percent" in evidence(workspace, campaign).timeline.telemetry
 
 
-def test_nothing_derived_is_shown_of_a_log_that_was_altered(workspace: Workspace, campaign: CampaignPaths) -> None:
+def test_nothing_derived_is_shown_of_a_log_that_was_altered(workspace: WorkspacePaths, campaign: CampaignPaths) -> None:
     assert not evidence(workspace, campaign).log_altered
     log = trial(campaign).node("n0").log
     log.write_text(log.read_text().replace("throughput=100.0", "throughput=900.0"))
@@ -120,7 +120,7 @@ def test_nothing_derived_is_shown_of_a_log_that_was_altered(workspace: Workspace
     assert found.timeline == Timeline()
 
 
-def test_a_link_among_the_files_of_a_trial_is_not_followed(workspace: Workspace, campaign: CampaignPaths) -> None:
+def test_a_link_among_the_files_of_a_trial_is_not_followed(workspace: WorkspacePaths, campaign: CampaignPaths) -> None:
     environment = trial(campaign).node("n0").environment
     environment.unlink(missing_ok=True)
     environment.symlink_to("/etc/passwd")
@@ -145,7 +145,7 @@ def test_a_result_that_cannot_be_read_is_measured_again(campaign: CampaignPaths)
     assert load_campaign(campaign, lambda: BUILTIN_FORMATS)[1] == [row]
 
 
-def test_a_line_of_any_length_takes_little_memory(workspace: Workspace) -> None:
+def test_a_line_of_any_length_takes_little_memory(workspace: WorkspacePaths) -> None:
     item = planned(repeats=1)
     campaign = write_planned(workspace, "long", [item])
     log = trial(campaign).node("n0").log

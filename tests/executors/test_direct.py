@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from trials import LOCAL, finished, held, local_nodes, printed, processes_of, run_to_end, shell_trial
 
-from dlperf.executors.base import Reference
+from dlperf.executors.base import TrialReference
 from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.supervisor.processes import marked_pids
@@ -151,7 +151,7 @@ async def test_a_second_submit_finds_a_supervisor_whose_record_the_payload_spoil
 async def test_the_reference_is_on_disk_before_submit_returns(executor, tmp_path):
     trial = shell_trial(tmp_path, ":")
     reference = await executor.submit(trial)
-    assert read_record(trial.paths.reference, Reference) == reference
+    assert read_record(trial.paths.reference, TrialReference) == reference
     await finished(executor, trial)
 
 

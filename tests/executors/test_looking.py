@@ -5,7 +5,7 @@ from __future__ import annotations
 from dlperf.campaign.readiness import machines_of
 from dlperf.catalog.files.load import load_catalog
 from dlperf.executors.looking import look, machine_of_login
-from dlperf.executors.machines import Machines
+from dlperf.executors.machines import MachineClients
 from dlperf.plan import Node
 
 HERE = Node("here", "local")
@@ -13,7 +13,7 @@ GONE = Node("gone", "ssh", "127.0.0.1", "127.0.0.1", port=1)
 
 
 async def test_each_machine_answers_or_says_why_not():
-    machines = Machines()
+    machines = MachineClients()
     try:
         found = {item.node: item async for item in look(machines, {HERE: ["h100"], GONE: ["other"]}, None)}
     finally:
@@ -28,7 +28,7 @@ async def test_each_machine_answers_or_says_why_not():
 
 
 async def test_a_machine_is_asked_again_and_again():
-    machines, answers = Machines(), []
+    machines, answers = MachineClients(), []
     try:
         async for item in look(machines, {HERE: []}, 0.01):
             answers.append(item)

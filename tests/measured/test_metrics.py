@@ -16,7 +16,7 @@ from dlperf.cli import main
 from dlperf.errors import RequestError
 from dlperf.plan import PlannedConfiguration, PlannedMetric, PlannedProtocol
 from dlperf.plan.expand import planned_metrics
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import Filters, load_results
 from dlperf.verdicts.workspace import compare_in_workspace
 from handmade_trials import end_trial, own_log, planned, workspace_in, write_planned
@@ -33,7 +33,7 @@ def plan_with(*metrics: PlannedMetric) -> PlannedConfiguration:
     return replace(planned(2, gflops_per_sample=5.0, peaks={"fp32": 2.0}), unit=metrics[0].unit, metrics=metrics)
 
 
-def measured(workspace: Workspace, name: str, plan: PlannedConfiguration, *logs: str) -> None:
+def measured(workspace: WorkspacePaths, name: str, plan: PlannedConfiguration, *logs: str) -> None:
     campaign = write_planned(workspace, name, [plan])
     for number, log in enumerate(logs, 1):
         end_trial(campaign, plan, number, {"n0/out.log": log, "n0/telemetry.csv": GPU_ROWS})
@@ -44,11 +44,11 @@ def with_losses(log: str) -> str:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspacePaths:
     return workspace_in(tmp_path / "w")
 
 
-def test_a_trial_that_does_not_meet_what_its_case_expects_has_no_value(workspace: Workspace) -> None:
+def test_a_trial_that_does_not_meet_what_its_case_expects_has_no_value(workspace: WorkspacePaths) -> None:
     plan = replace(plan_with(*EVERY), repeats=2, expect=("final_loss < 0.5", "throughput >= 60"))
     measured(workspace, "a", plan, with_losses(own_log(64.0)), with_losses(own_log(32.0)))
     (row,) = load_results(workspace)
@@ -60,7 +60,7 @@ def test_a_trial_that_does_not_meet_what_its_case_expects_has_no_value(workspace
     assert str(row.status) == "failed: expected final_loss < 0.5, and it was not measured"
 
 
-def test_a_trial_whose_logs_have_not_the_lines_that_its_case_expects_has_no_value(workspace: Workspace) -> None:
+def test_a_trial_whose_logs_have_not_the_lines_that_its_case_expects_has_no_value(workspace: WorkspacePaths) -> None:
     plan = replace(plan_with(*EVERY), repeats=4, expect=(r"log has ^epoch \d+ done$", "log lacks loss=(nan|inf)"))
     done = own_log(64.0) + "\x1b[32mepoch 3 done\x1b[0m"
     measured(workspace, "a", plan, done, own_log(64.0), f"{done}\nloss=inf\nloss=nan\n")
@@ -75,7 +75,7 @@ def test_a_trial_whose_logs_have_not_the_lines_that_its_case_expects_has_no_valu
     ]
 
 
-def test_samples_and_telemetry_give_every_built_in_metric(workspace: Workspace) -> None:
+def test_samples_and_telemetry_give_every_built_in_metric(workspace: WorkspacePaths) -> None:
     measured(workspace, "a", plan_with(*EVERY), with_losses(own_log(64.0)))
     (row,) = load_results(workspace)
     assert {metric.id: metric.value for metric in row.metrics} == {
@@ -95,7 +95,7 @@ def test_samples_and_telemetry_give_every_built_in_metric(workspace: Workspace) 
     )
 
 
-def test_energy_of_processors_and_machines_counts_a_machine_of_several_nodes_once(workspace: Workspace) -> None:
+def test_energy_of_processors_and_machines_counts_a_machine_of_several_nodes_once(workspace: WorkspacePaths) -> None:
     plan = replace(plan_with(*EVERY), launch=planned(1, nodes=3).launch)
     rows = "".join(f"{1769860800 + second},50,{1000 * 320 * second},1280\n" for second in range(14))
     telemetry = "time,cpu_percent,cpu_package_millijoules,node_watts\n" + rows
@@ -112,7 +112,7 @@ def test_energy_of_processors_and_machines_counts_a_machine_of_several_nodes_onc
     assert "energy_per_sample" not in found
 
 
-def test_errors_of_gpus_are_metrics_and_those_of_the_trials_time_a_caveat(workspace: Workspace) -> None:
+def test_errors_of_gpus_are_metrics_and_those_of_the_trials_time_a_caveat(workspace: WorkspacePaths) -> None:
     plan = plan_with(*EVERY)
     campaign = write_planned(workspace, "a", [plan])
     gpus = [
@@ -131,7 +131,7 @@ def test_errors_of_gpus_are_metrics_and_those_of_the_trials_time_a_caveat(worksp
     assert said in [str(finding.message) for finding in row.caveats]
 
 
-def test_a_case_may_be_measured_by_step_time_where_less_is_better(workspace: Workspace) -> None:
+def test_a_case_may_be_measured_by_step_time_where_less_is_better(workspace: WorkspacePaths) -> None:
     step_time = next(metric for metric in EVERY if metric.id == "step_time")
     for name, rate in (("a", 64.0), ("b", 128.0)):
         measured(workspace, name, plan_with(step_time, *EVERY), own_log(rate), own_log(rate * 1.01))
@@ -141,7 +141,7 @@ def test_a_case_may_be_measured_by_step_time_where_less_is_better(workspace: Wor
     assert (pair.a.speedup, pair.a.spread, pair.a.n) == (None, pytest.approx(0.01, rel=0.02), 2)
 
 
-def test_another_metric_than_the_primary_one_can_be_compared(workspace: Workspace) -> None:
+def test_another_metric_than_the_primary_one_can_be_compared(workspace: WorkspacePaths) -> None:
     for name, rate in (("a", 64.0), ("b", 128.0)):
         measured(workspace, name, plan_with(*EVERY), own_log(rate), own_log(rate * 1.01))
     (pair,) = compare_in_workspace(workspace, "a", "b", metric="energy_per_sample").pairs
@@ -151,7 +151,7 @@ def test_another_metric_than_the_primary_one_can_be_compared(workspace: Workspac
 
 
 def test_the_cost_of_a_million_samples_stands_with_its_price_source_and_date(
-    workspace: Workspace, capsys: pytest.CaptureFixture[str]
+    workspace: WorkspacePaths, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, rate, amount in (("a", 64.0, 3.6), ("b", 128.0, 1.8)):
         price = Price(amount, "EUR", "contract 7", date(2026, 11, 1))
@@ -169,7 +169,7 @@ def test_the_cost_of_a_million_samples_stands_with_its_price_source_and_date(
         assert basis in capsys.readouterr().err
 
 
-def test_the_long_form_has_a_row_for_each_metric_with_unit_and_direction(workspace: Workspace) -> None:
+def test_the_long_form_has_a_row_for_each_metric_with_unit_and_direction(workspace: WorkspacePaths) -> None:
     measured(workspace, "a", plan_with(*EVERY), own_log(64.0), own_log(65.0))
     frame = dlperf.Workspace(workspace.root).results(metrics="all").set_index("metric")
     assert frame["value"]["step_time"] == pytest.approx((8 / 64 + 8 / 65) / 2)
@@ -179,7 +179,7 @@ def test_the_long_form_has_a_row_for_each_metric_with_unit_and_direction(workspa
     assert [row.metric for row in load_results(workspace, Filters(metrics=("mfu",)))] == ["mfu"]
 
 
-def test_a_configuration_that_failed_is_listed_with_its_reason_among_all_metrics(workspace: Workspace) -> None:
+def test_a_configuration_that_failed_is_listed_with_its_reason_among_all_metrics(workspace: WorkspacePaths) -> None:
     failed = plan_with(PlannedMetric("bandwidth", "GB/s"))
     measured(workspace, "a", failed, own_log(64.0))
     measured(workspace, "b", plan_with(*EVERY), own_log(64.0))
@@ -189,7 +189,7 @@ def test_a_configuration_that_failed_is_listed_with_its_reason_among_all_metrics
     assert [row.campaign for row in load_results(workspace, Filters(metrics=("step_time",)))] == ["b"]
 
 
-def test_a_trial_without_its_primary_metric_has_no_figure(workspace: Workspace) -> None:
+def test_a_trial_without_its_primary_metric_has_no_figure(workspace: WorkspacePaths) -> None:
     bandwidth = PlannedMetric("bandwidth", "GB/s")
     measured(workspace, "a", plan_with(bandwidth, *EVERY), own_log(64.0))
     (row,) = load_results(workspace)
@@ -197,7 +197,7 @@ def test_a_trial_without_its_primary_metric_has_no_figure(workspace: Workspace) 
     assert row.status.text() == "failed: neither log nor telemetry gives the metric bandwidth"
 
 
-def test_a_plan_without_metrics_has_throughput_alone(workspace: Workspace) -> None:
+def test_a_plan_without_metrics_has_throughput_alone(workspace: WorkspacePaths) -> None:
     measured(workspace, "a", planned(2), own_log(64.0))
     (row,) = load_results(workspace)
     assert [(metric.id, metric.unit) for metric in row.metrics] == [("throughput", "images/s")]
@@ -205,7 +205,7 @@ def test_a_plan_without_metrics_has_throughput_alone(workspace: Workspace) -> No
     assert json.loads(result.read_text())["metrics"] == []
 
 
-def test_a_value_that_the_log_prints_is_a_metric(workspace: Workspace) -> None:
+def test_a_value_that_the_log_prints_is_a_metric(workspace: WorkspacePaths) -> None:
     bandwidth = PlannedMetric("bandwidth", "GB/s", estimator="mean")
     log = own_log(64.0).replace("throughput=64.0", "throughput=64.0 bandwidth=300 accuracy=0.5", 1)
     log = log.replace('{"throughput": 64.0', '{"metrics": {"bandwidth": 302, "mfu": 99}, "throughput": 64.0')
@@ -216,7 +216,7 @@ def test_a_value_that_the_log_prints_is_a_metric(workspace: Workspace) -> None:
     assert (found["accuracy"], found["mfu"]) == ((0.5, ""), (pytest.approx(8.0), "%"))
 
 
-def test_a_result_of_hardware_that_never_ran_says_so(workspace: Workspace) -> None:
+def test_a_result_of_hardware_that_never_ran_says_so(workspace: WorkspacePaths) -> None:
     plan = plan_with(*EVERY)
     campaign = write_planned(workspace, "a", [plan])
     end_trial(campaign, plan, 1, {"n0/out.log": own_log(64.0), "n0/environment.json": '{"never_run_vendor": "AMD"}'})
@@ -225,7 +225,7 @@ def test_a_result_of_hardware_that_never_ran_says_so(workspace: Workspace) -> No
     assert said in [str(finding.message) for finding in row.caveats]
 
 
-def test_of_a_log_without_a_throughput_all_telemetry_counts(workspace: Workspace) -> None:
+def test_of_a_log_without_a_throughput_all_telemetry_counts(workspace: WorkspacePaths) -> None:
     lines = (
         '{time} run {{"gpus": 2, "steps": 2}}',
         "{time} step=1 product=700",
@@ -238,7 +238,7 @@ def test_of_a_log_without_a_throughput_all_telemetry_counts(workspace: Workspace
     assert (row.value, row.trials[0].power_watts, row.trials[0].telemetry_samples) == (600, 260, 14)
 
 
-def test_one_printed_number_is_a_figure_under_the_protocol_printed(workspace: Workspace) -> None:
+def test_one_printed_number_is_a_figure_under_the_protocol_printed(workspace: WorkspacePaths) -> None:
     duration = planned_metrics("ms", None, load_catalog().metrics)[0]
     plan = replace(plan_with(duration), protocol=PlannedProtocol("printed", estimator="printed()"), repeats=1)
     measured(workspace, "a", plan, 'DLPERF 2026-01-31T12:00:00.0Z summary {"throughput": 3.25, "unit": "ms"}\n')
@@ -247,7 +247,7 @@ def test_one_printed_number_is_a_figure_under_the_protocol_printed(workspace: Wo
     assert row.findings == ()
 
 
-def test_a_metric_of_trials_that_all_failed_is_answered_by_where_the_reasons_are(workspace: Workspace) -> None:
+def test_a_metric_of_trials_that_all_failed_is_answered_by_where_the_reasons_are(workspace: WorkspacePaths) -> None:
     measured(workspace, "a", plan_with(*EVERY), "no record\n")
     with pytest.raises(RequestError, match="none has a value: leave --metric out to see why"):
         load_results(workspace, Filters(metrics=("step_time",)))

@@ -6,7 +6,7 @@ import pytest
 
 from dlperf.evidence.logs import BUILTIN_FORMATS
 from dlperf.measured.findings.program_faults import UNFAIR, findings_of_programs, known_faults
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_campaign
 from dlperf.verdicts.claims import claim
 from guide_pages import ROOT
@@ -43,7 +43,7 @@ def test_a_trial_that_the_fault_did_not_reach_has_none(programs: dict[str, str],
 
 @pytest.mark.parametrize("campaign", WITHDRAWN)
 def test_no_claim_rests_on_a_program_that_was_tuned_less_than_its_rival(campaign: str):
-    (_, rows) = load_campaign(Workspace(ROOT).campaign(campaign), lambda: BUILTIN_FORMATS)
+    (_, rows) = load_campaign(WorkspacePaths(ROOT).campaign(campaign), lambda: BUILTIN_FORMATS)
     a, b = [row for row in rows if row.value][:2]
     assert UNFAIR & {finding.code for row in (a, b) for finding in row.caveats}
     assert claim(a, b).verdict.code == "cannot_tell"

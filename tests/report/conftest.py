@@ -16,7 +16,7 @@ from site_sample import make_workspace, sample
 from dlperf.report.build import build_site, write_pages
 from dlperf.report.site.mkdocs import build_html
 from dlperf.report.site.serve import open_server
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from made_once import made_once
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_pages(workspace, data)
         build_html(workspace, workspace.site_html, strict=True)
 
-    return Workspace(made_once(tmp_path_factory, "built", build)).site_html
+    return WorkspacePaths(made_once(tmp_path_factory, "built", build)).site_html
 
 
 @pytest.fixture(scope="session")
@@ -51,9 +51,9 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / "mkdocs.yml", copy)
         for name in ("catalog", "runs"):
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns(".cache"))
-        build_site(Workspace(copy), strict=True)
+        build_site(WorkspacePaths(copy), strict=True)
 
-    return Workspace(made_once(tmp_path_factory, "repository", build)).site_html
+    return WorkspacePaths(made_once(tmp_path_factory, "repository", build)).site_html
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ from dlperf.plan.expand import planned_protocol
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.site.workspace import create_workspace
-from dlperf.runs.paths import Workspace
-from dlperf.runs.published import EnvironmentGroup, Fact, PublishedReport, Step, Text
+from dlperf.runs.paths import WorkspacePaths
+from dlperf.runs.published import EnvironmentGroup, Fact, LocalizedText, PublishedReport, Step
 from dlperf.runs.records import CampaignRecord
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verification.audit import AuditRow
@@ -59,11 +59,15 @@ def sample() -> SiteData:
                 "perf",
                 "PaddlePaddle/Perf ResNet50V1.5",
                 environment=(
-                    EnvironmentGroup(Text("One node", "单机"), (Fact("GPU", "GPU", value="Tesla V100-SXM2-32GB * 8"),)),
+                    EnvironmentGroup(
+                        LocalizedText("One node", "单机"), (Fact("GPU", "GPU", value="Tesla V100-SXM2-32GB * 8"),)
+                    ),
                 ),
                 topology="GPU0  X  NV2\nGPU1 NV2  X\n",
-                steps=(Step(Text("Start", "启动"), Text("Data lies in <path>."), "docker pull paddle\n"),),
-                notes=(Text("DALI is on everywhere, the report says"),),
+                steps=(
+                    Step(LocalizedText("Start", "启动"), LocalizedText("Data lies in <path>."), "docker pull paddle\n"),
+                ),
+                notes=(LocalizedText("DALI is on everywhere, the report says"),),
             ),
             "published/plsc": _report("plsc", "PLSC ArcFace"),
         },
@@ -121,10 +125,10 @@ def campaign(rows: list[ConfigurationResult]) -> CampaignRecord:
     )
 
 
-def make_workspace(root: Path, data: SiteData) -> Workspace:
+def make_workspace(root: Path, data: SiteData) -> WorkspacePaths:
     """The files of a workspace, and what the trials of its campaigns left."""
     create_workspace(root, data.address)
-    workspace = Workspace(root)
+    workspace = WorkspacePaths(root)
     for row in data.results:
         for trial in row.trials if row.campaign in data.campaigns else ():
             node = workspace.campaign(row.campaign).trial(TrialKey(row.configuration, trial.number)).node("n1")
@@ -216,14 +220,14 @@ def _audited(printed: str, recomputed: float | None, verdict: str) -> AuditRow:
 def _report(name: str, title: str, **other: object) -> PublishedReport:
     report = PublishedReport(
         id=name,
-        title=Text(title, f"{title} 性能测试"),
+        title=LocalizedText(title, f"{title} 性能测试"),
         language="en",
         source="owner/repository@commit:README.md",
         url=f"https://example.org/{name}",
         date=None,
         protocol=None,
-        protocol_text=Text("Log data without warm-up, averaged.", "去掉 warmup 后求平均。"),
-        summary=Text("Training throughput on 1 and 8 GPUs.", "1 卡、8 卡的训练吞吐率。"),
+        protocol_text=LocalizedText("Log data without warm-up, averaged.", "去掉 warmup 后求平均。"),
+        summary=LocalizedText("Training throughput on 1 and 8 GPUs.", "1 卡、8 卡的训练吞吐率。"),
         environment=(),
         topology="",
         steps=(),

@@ -14,7 +14,7 @@ from dlperf.errors import DlperfError
 from dlperf.report import rechecking
 from dlperf.report.build import build_site
 from dlperf.report.load import load_site_data
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "checked"
 
 
-def _records(workspace: Workspace, name: str) -> list[Path]:
+def _records(workspace: WorkspacePaths, name: str) -> list[Path]:
     return sorted(workspace.campaign("try").directory.glob(f"*/1/{name}"))
 
 
@@ -34,7 +34,7 @@ def _edit(path: Path, **changes: object) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def _values(workspace: Workspace) -> list[float | None]:
+def _values(workspace: WorkspacePaths) -> list[float | None]:
     return [row.value for row in load_site_data(workspace).results]
 
 

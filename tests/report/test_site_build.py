@@ -36,7 +36,7 @@ from dlperf.report.site.serve import open_server, rebuild_if_changed, stamp
 from dlperf.report.site.serve import serve as serve_site
 from dlperf.report.site.settings import CONFIGURATION
 from dlperf.report.site.shipped import shipped_root
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.model import Status
 
 ROOT = Path(__file__).parents[2]
@@ -181,7 +181,7 @@ def test_a_broken_page_is_one_line_and_leaves_the_old_site(tmp_path: Path) -> No
 def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DlperfError, match=r"file/html: cannot be written .*: name another folder with --out"):
-        build_html(Workspace(tmp_path), tmp_path / "file" / "html")
+        build_html(WorkspacePaths(tmp_path), tmp_path / "file" / "html")
 
 
 def test_a_folder_that_is_no_site_is_not_replaced(tmp_path: Path) -> None:
@@ -384,4 +384,4 @@ def test_a_reader_who_leaves_is_not_mentioned(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_port_that_is_taken_is_told_before_anything_is_built(tmp_path: Path) -> None:
     with open_server(tmp_path, 0) as server, pytest.raises(RequestError, match=f"--port {server.server_port}: "):
-        serve_site(Workspace(tmp_path / "not even a workspace"), server.server_port, pytest.fail)
+        serve_site(WorkspacePaths(tmp_path / "not even a workspace"), server.server_port, pytest.fail)

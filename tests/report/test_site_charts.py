@@ -22,7 +22,7 @@ from dlperf.messages.finding import warning
 from dlperf.report.build import overview_pages
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import linear, tick_text
-from dlperf.report.charts.plot import Band, Line, Plot, plot
+from dlperf.report.charts.plot import Band, ChartLine, Plot, plot
 from dlperf.report.charts.svg import COLOURS, series_of
 from dlperf.report.data import SiteData
 from dlperf.report.pages.overview import model_charts
@@ -82,7 +82,7 @@ def test_a_third_party_result_is_hatched_and_not_only_of_another_colour() -> Non
 
 
 def test_names_arrive_as_text_on_one_line() -> None:
-    line = Line(HOSTILE, ((1.0, 1.0), (2.0, 2.0)), 0)
+    line = ChartLine(HOSTILE, ((1.0, 1.0), (2.0, 2.0)), 0)
     chart = plot(Plot(HOSTILE, HOSTILE, HOSTILE, (line, line), (Band(HOSTILE, 1, 2, "measured"),)))
     assert "\n" not in chart
     assert "`" not in chart
@@ -91,7 +91,7 @@ def test_names_arrive_as_text_on_one_line() -> None:
 
 
 def test_without_two_points_there_is_nothing_to_draw() -> None:
-    assert plot(Plot("t", "x", "y", (Line("a", ((1.0, 1.0),), 0),))) == ""
+    assert plot(Plot("t", "x", "y", (ChartLine("a", ((1.0, 1.0),), 0),))) == ""
 
 
 def test_a_long_line_keeps_its_outlier() -> None:

@@ -26,14 +26,14 @@ from dlperf.plan import PlannedAccelerator, TrialKey
 from dlperf.report.build import _write_group
 from dlperf.report.charts.svg import COLOURS, DASHES, style_sheet
 from dlperf.report.data import SiteData
-from dlperf.report.evidence import Evidence, EvidenceReader
+from dlperf.report.evidence import EvidenceReader, TrialEvidence
 from dlperf.report.files.downloads import Download
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.pages.results.evidence import curves, log_lines, pictures
 from dlperf.report.site import locations as at
 from dlperf.report.site.writing import Sources
 from dlperf.runs.archive import keep_sent, seal
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.store import write_record
 from dlperf.table.model import ConfigurationResult, MetricResult
 
@@ -47,7 +47,7 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
     group = at.group_of(row)
     lines = LogLines(("step 21 <401>",), 98, ("step 120 403",), first_line=21)
     evidence = {
-        (at.configuration_anchor(row), 1): Evidence(
+        (at.configuration_anchor(row), 1): TrialEvidence(
             "n1", "exec a && b", {"os": "Linux"}, timeline=Timeline(log_lines=lines)
         )
     }
@@ -108,7 +108,7 @@ def test_a_file_that_was_redacted_is_said_to_have_another_hash() -> None:
     group, key = at.group_of(row), (at.configuration_anchor(row), 1)
     for redacted in (True, False):
         script = Download("launch.sh", "data/files/0a.launch.sh.txt", "0a" * 32, redacted)
-        text = configurations(ENGLISH, sample(), group, (row,), {key: Evidence(downloads=(script,))})
+        text = configurations(ENGLISH, sample(), group, (row,), {key: TrialEvidence(downloads=(script,))})
         assert ("Redacted, so that the published copy has another hash: launch.sh." in text) is redacted
 
 
@@ -154,7 +154,7 @@ def test_of_a_published_trial_nothing_is_told_that_its_source_does_not_give() ->
 def test_the_lines_that_gave_a_figure_are_marked_among_those_around_them() -> None:
     row = measured("alpha")
     lines = LogLines(("step <21>", "step 22"), 98, ("step 121",), first_line=21, before=("start",), after=("end",))
-    told = log_lines({_key(row): Evidence("n1", timeline=Timeline(log_lines=lines))})
+    told = log_lines({_key(row): TrialEvidence("n1", timeline=Timeline(log_lines=lines))})
     pieces = [
         [0, "     20  start"],
         [1, "     21  step <21>\n     22  step 22"],
@@ -171,7 +171,7 @@ def test_a_configuration_shows_its_trials_over_time_with_the_measured_window() -
     row = measured("alpha", trials=1)
     points = tuple((float(step), 400.0) for step in range(1, 151))
     timeline = Timeline(Origin(), points, ((60.0, 400.0),), {"power_watts": ((0.0, 100.0), (1.0, 690.0))})
-    evidence = Evidence("n1", timeline=timeline)
+    evidence = TrialEvidence("n1", timeline=timeline)
     drawn, shapes = pictures(row, {1: evidence})
     for part in ('class="band warm-up"', 'class="band measured"', 'class="outlier"', 'id="power_watts"'):
         assert part in drawn
@@ -211,7 +211,7 @@ def test_a_dispute_is_a_text_to_send_where_no_repository_is_known() -> None:
 
 def test_a_page_begins_with_results_and_ends_with_what_they_were_measured_on() -> None:
     row = measured("alpha")
-    evidence = {_key(row): Evidence("n1", environment={"os": "Linux"})}
+    evidence = {_key(row): TrialEvidence("n1", environment={"os": "Linux"})}
     text = configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), evidence)
     places = [text.index(part) for part in ("400.1</strong>", "### Evidence {", "@misc", "{ #environment }")]
     assert places == sorted(places)
@@ -219,7 +219,7 @@ def test_a_page_begins_with_results_and_ends_with_what_they_were_measured_on() -
 
 def test_the_training_program_is_offered_as_it_was_sent(tmp_path: Path) -> None:
     row, program = measured("alpha", trials=1), b"print('step=1')\n"
-    workspace = Workspace(tmp_path)
+    workspace = WorkspacePaths(tmp_path)
     paths = workspace.campaign("first").trial(TrialKey(row.configuration, 1))
     keep_sent(paths, {"n1/files/train.py": program, "n1/launch.sh": b"exec python3 train.py"})
     paths.node("n1").log.parent.mkdir(parents=True)
@@ -259,7 +259,7 @@ def test_each_of_two_figures_of_one_configuration_has_an_address_of_its_own() ->
 def test_the_curves_of_a_page_are_one_file_with_every_point() -> None:
     row = measured("alpha", trials=1)
     timeline = Timeline(Origin(), ((1.0, 400.0), (2.0, 401.5)), (), {"power_watts": ((0.0, 100.0), (1.0, 690.0))})
-    evidence = {_key(row): Evidence("n1", timeline=timeline)}
+    evidence = {_key(row): TrialEvidence("n1", timeline=timeline)}
     told = json.loads(curves(evidence).removeprefix("window.dlperfCurves = ").rstrip(";\n"))
     anchor = at.configuration_anchor(row)
     assert told == {
@@ -276,14 +276,14 @@ def test_a_picture_in_a_file_has_the_colours_of_the_page() -> None:
     told = [
         re.findall(rf"(?m)^{scheme}\.series-[0-9] {{ --series: (.*); }}", style_sheet()) for scheme in ("", DARK_SCHEME)
     ]
-    drawn, _ = pictures(measured(), {1: Evidence("n1", timeline=Timeline(Origin(), ((1.0, 400.0), (2.0, 401.5))))})
+    drawn, _ = pictures(measured(), {1: TrialEvidence("n1", timeline=Timeline(Origin(), ((1.0, 400.0), (2.0, 401.5))))})
     assert re.findall(r"\.series-[0-9]{--series:(#[0-9a-f]+)}", drawn) == [*told[0], *told[1]]
     assert len(told[0]) == len(told[1]) == COLOURS
 
 
 def test_trials_can_be_told_apart_without_colour() -> None:
     timeline = Timeline(Origin(), tuple((float(step), 400.0) for step in range(100)))
-    drawn, _ = pictures(measured(), {number: Evidence("n1", timeline=timeline) for number in range(1, 9)})
+    drawn, _ = pictures(measured(), {number: TrialEvidence("n1", timeline=timeline) for number in range(1, 9)})
     lines = re.findall(r'class="line series-[0-9] (dash-[0-9])"', drawn)
     assert len(lines) == 2 * 8  # a curve, and a piece of it in the legend
     assert len(set(lines)) == 8
@@ -331,7 +331,7 @@ def test_a_profile_stands_beside_the_result_that_it_does_not_enter(tmp_path: Pat
     row = measured("alpha")
     data = replace(sample(), results=(row,))
     group = at.group_of(row)
-    workspace = Workspace(tmp_path)
+    workspace = WorkspacePaths(tmp_path)
     data = replace(data, campaigns={row.campaign: campaign([row])})
     planned = data.plan(row)
     assert planned is not None

@@ -18,14 +18,14 @@ from dlperf.report.files.editions import add_kept, editions, keep_edition, refus
 from dlperf.report.pages.history import history
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 REPORT = at.report_page("published/perf", "resnet50-imagenet").replace(".md", ".html")
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    return Workspace(tmp_path)
+def workspace(tmp_path: Path) -> WorkspacePaths:
+    return WorkspacePaths(tmp_path)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def built(tmp_path: Path) -> Path:
     return site
 
 
-def test_an_edition_outlives_later_builds(workspace: Workspace, built: Path) -> None:
+def test_an_edition_outlives_later_builds(workspace: WorkspacePaths, built: Path) -> None:
     keep_edition(workspace, built, "2026-11")
     later = workspace.root / "later"
     shutil.copytree(built, later, ignore=shutil.ignore_patterns("editions"))
@@ -56,7 +56,7 @@ def test_an_edition_outlives_later_builds(workspace: Workspace, built: Path) -> 
     assert "Edition" not in (built / REPORT).read_text()
 
 
-def test_an_edition_is_made_once_under_a_name_for_a_folder(workspace: Workspace, built: Path) -> None:
+def test_an_edition_is_made_once_under_a_name_for_a_folder(workspace: WorkspacePaths, built: Path) -> None:
     keep_edition(workspace, built, "2026-11")
     with pytest.raises(RequestError, match="does not change"):
         refuse_edition(workspace, "2026-11")
@@ -64,7 +64,7 @@ def test_an_edition_is_made_once_under_a_name_for_a_folder(workspace: Workspace,
         refuse_edition(workspace, "../x")
 
 
-def test_an_edition_leads_to_the_others_and_holds_none_of_them(workspace: Workspace, built: Path) -> None:
+def test_an_edition_leads_to_the_others_and_holds_none_of_them(workspace: WorkspacePaths, built: Path) -> None:
     for name in ("2026-10", "2026-11"):
         keep_edition(workspace, built, name)
     assert editions(workspace) == ("2026-11", "2026-10")
@@ -82,7 +82,7 @@ def test_editions_are_listed_and_cited() -> None:
     assert "https://e.org/editions/2026-11/zh/results/configurations/" in page
 
 
-def test_a_page_that_moved_is_found_at_its_old_address(workspace: Workspace, built: Path) -> None:
+def test_a_page_that_moved_is_found_at_its_old_address(workspace: WorkspacePaths, built: Path) -> None:
     workspace.site.mkdir(parents=True)
     lines = ["# old new", "", "old/a.html index.html#new", "b.html gone.html", "index.html zh/index.html", "one"]
     (workspace.site / "redirects.txt").write_text("\n".join(lines))

@@ -17,7 +17,7 @@ from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report import markdown as md
 from dlperf.report.site.settings import CONFIGURATION
 from dlperf.report.templating import macro, render
-from dlperf.report.views import Column, Figure, Table, filled
+from dlperf.report.views import ColumnView, FigureView, TableView, filled
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -93,7 +93,7 @@ def test_data_at_the_start_of_a_line_is_text(value: str) -> None:
 
 @given(st.lists(st.text().filter(words), min_size=1, max_size=3))
 def test_data_in_table_cells_is_text_in_its_own_cell(values: list[str]) -> None:
-    table = macro("grid", ENGLISH)(Table((Column("a"),) * len(values), (tuple(values),)))
+    table = macro("grid", ENGLISH)(TableView((ColumnView("a"),) * len(values), (tuple(values),)))
     document = rendered(table)
     assert document.elements.count("td") == len(values)
     assert set(document.elements) == {"table", "thead", "tbody", "tr", "th", "td"}
@@ -193,14 +193,16 @@ def test_a_command_is_broken_between_its_words_and_a_matrix_nowhere() -> None:
 
 
 def test_columns_of_figures_are_set_to_the_right() -> None:
-    table = Table((Column("name"), Column("figure", number=True)), (("alpha", Figure("393.5", "x.html")),))
+    table = TableView(
+        (ColumnView("name"), ColumnView("figure", number=True)), (("alpha", FigureView("393.5", "x.html")),)
+    )
     right = [(tag, value) for tag, name, value in Document(macro("grid", ENGLISH)(table)).attributes if name == "style"]
     assert right == [("th", "text-align: right;"), ("td", "text-align: right;")]
 
 
 def test_a_column_that_says_nothing_is_left_out() -> None:
-    columns = [Column(name) for name in "abc"]
-    assert filled(columns, [["x", "", "1"], ["y", "", ""]]).columns == (Column("a"), Column("c"))
+    columns = [ColumnView(name) for name in "abc"]
+    assert filled(columns, [["x", "", "1"], ["y", "", ""]]).columns == (ColumnView("a"), ColumnView("c"))
     assert filled(columns[:1], [[""]]).columns == ()
 
 
@@ -223,7 +225,7 @@ def test_whatever_a_template_prints_is_text_in_markdown_and_in_html(folder_of_te
 
 @given(st.text().filter(words))
 def test_what_is_put_into_a_translated_text_stays_text(value: str) -> None:
-    text = macro("same_in_rows", CHINESE)(Table((), (), ((Column(value), value),)))
+    text = macro("same_in_rows", CHINESE)(TableView((), (), ((ColumnView(value), value),)))
     assert rendered(text).elements == ["p"]
     assert "".join(rendered(text).text.split()) == f"所有行：{''.join(words(value) * 2)}。"
 

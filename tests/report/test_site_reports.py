@@ -20,7 +20,7 @@ from dlperf.report.pages.reports.conditions import run_command
 from dlperf.report.pages.reports.report import report
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
-from dlperf.runs.published import Conditions, Fact, PublishedFigure, Step, Text
+from dlperf.runs.published import Conditions, Fact, LocalizedText, PublishedFigure, Step
 
 
 def test_a_report_begins_with_its_results_and_ends_with_its_conditions() -> None:
@@ -236,8 +236,8 @@ def test_what_the_logs_of_a_published_report_say_of_a_framework_stands_beside_th
 def test_steps_that_prepare_a_machine_stand_apart_from_those_of_the_test() -> None:
     data = sample()
     steps = (
-        Step(Text("Start"), commands="docker pull paddle\n", setup=True),
-        Step(Text("Run"), commands="bash test.sh\n"),
+        Step(LocalizedText("Start"), commands="docker pull paddle\n", setup=True),
+        Step(LocalizedText("Run"), commands="bash test.sh\n"),
     )
     report_of = replace(data.published["published/perf"], steps=steps)
     text = pages(replace(data, published={"published/perf": report_of}))[

@@ -16,26 +16,26 @@ from dlperf.report.build import build_site
 from dlperf.report.site.settings import CSS
 from dlperf.report.site.shipped import files_below, own_files, shipped_root
 from dlperf.report.site.workspace import create_workspace, update_workspace
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.version import RELEASE
 
 ROOT = Path(__file__).parents[2]
 OF_VERSION_0_1 = ROOT / "tests/data/workspaces/0.1"
 
 
-def created(root: Path, settings: str = "") -> Workspace:
+def created(root: Path, settings: str = "") -> WorkspacePaths:
     create_workspace(root)
     if settings:
         (root / "mkdocs.yml").write_text(settings)
     (root / "site/docs").mkdir(exist_ok=True)
-    return Workspace(root)
+    return WorkspacePaths(root)
 
 
 def files(root: Path) -> set[str]:
     return {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
 
 
-def page(workspace: Workspace, name: str) -> str:
+def page(workspace: WorkspacePaths, name: str) -> str:
     return (workspace.site_html / name).read_text()
 
 
@@ -133,7 +133,7 @@ def test_a_mistake_in_the_settings_is_one_line_with_its_place(tmp_path: Path, se
 def test_a_workspace_that_holds_copies_gives_them_up_and_keeps_what_is_its_owners(tmp_path: Path) -> None:
     shutil.copytree(OF_VERSION_0_1, tmp_path, dirs_exist_ok=True)
     (tmp_path / "runs").mkdir()
-    workspace = Workspace(tmp_path)
+    workspace = WorkspacePaths(tmp_path)
     site = build_site(workspace, strict=True)
     assert site.warnings.count(f"{tmp_path}: theme, guide and settings of the site now come with dlperf") == 1
     assert yaml.safe_load((tmp_path / "mkdocs.yml").read_text()) == {
@@ -166,7 +166,7 @@ def test_campaigns_of_version_0_1_are_refused_before_anything_is_changed(tmp_pat
     with pytest.raises(
         RequestError, match=r"runs/first: of dlperf 0\.1, which this version does not read: move out of"
     ):
-        build_site(Workspace(tmp_path))
+        build_site(WorkspacePaths(tmp_path))
     assert files(tmp_path) == before
 
 

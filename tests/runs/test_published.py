@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from dlperf.errors import DlperfError
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.published import load_reports
 
-REPOSITORY = Workspace(Path(__file__).parents[2])
+REPOSITORY = WorkspacePaths(Path(__file__).parents[2])
 
 WITH_FIGURES = {
     "dlperf-readme": 71,
@@ -105,7 +105,7 @@ def test_every_row_of_the_language_model_tables_is_there_with_its_line(reports) 
 
 
 def test_a_workspace_without_reports_has_none(tmp_path: Path) -> None:
-    assert load_reports(Workspace(tmp_path)) == ()
+    assert load_reports(WorkspacePaths(tmp_path)) == ()
 
 
 def test_a_malformed_figure_is_named_by_file_and_line(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_malformed_figure_is_named_by_file_and_line(tmp_path: Path) -> None:
     (folder / "figures.csv").write_text(header + "\nRN50,TF,V100,one,1,FP32,128,throughput,images/s,1.0,a,b,c\n")
 
     with pytest.raises(DlperfError, match=r"figures\.csv, line 2: not a published figure .*'one'"):
-        load_reports(Workspace(tmp_path))
+        load_reports(WorkspacePaths(tmp_path))
 
 
 @pytest.mark.parametrize("text", ["", "title: {en: a}", "schema: [", "- 1"])
@@ -127,6 +127,6 @@ def test_a_malformed_report_is_said_in_one_line(tmp_path: Path, text: str) -> No
     (folder / "figures.csv").write_text("")
 
     with pytest.raises(DlperfError, match=r"report\.yaml: not a published report") as error:
-        load_reports(Workspace(tmp_path))
+        load_reports(WorkspacePaths(tmp_path))
 
     assert "\n" not in str(error.value)

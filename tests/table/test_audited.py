@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.published import load_reports
 from dlperf.table.audited import caveats_of_figure, read_verdicts
 from dlperf.table.load import load_results
@@ -38,7 +38,7 @@ notes: []
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspacePaths:
     """A report with a value that its log gives, one that it does not give, and one with remarks only."""
     workspace = workspace_in(tmp_path / "workspace")
     folder = workspace.published / "a"
@@ -60,12 +60,12 @@ def workspace(tmp_path: Path) -> Workspace:
     return workspace
 
 
-def codes(workspace: Workspace) -> dict[str, list[str]]:
+def codes(workspace: WorkspacePaths) -> dict[str, list[str]]:
     return {row.precision: [finding.code for finding in row.caveats] for row in load_results(workspace)}
 
 
 def test_a_kept_verdict_is_a_caveat_without_the_raw_log_and_says_when_and_by_what(
-    workspace: Workspace, tmp_path: Path
+    workspace: WorkspacePaths, tmp_path: Path
 ) -> None:
     assert codes(workspace) == {"fp32": [], "amp": ["source_remark"], "fp16": ["not_reproduced", "source_remark"]}
     found = verify_published(workspace, [f"owner/repository@abc:{tmp_path / 'raw'}"], write=True)
@@ -79,12 +79,12 @@ def test_a_kept_verdict_is_a_caveat_without_the_raw_log_and_says_when_and_by_wha
 
 @pytest.mark.parametrize(("difference", "caveats"), [(0.0004, []), (-0.0004, []), (-0.0006, ["not_reproduced"])])
 def test_a_difference_of_rounding_is_no_caveat(difference: float, caveats: list[str]) -> None:
-    (figure, *_) = next(report.figures for report in load_reports(Workspace(Path(__file__).parents[2])))
+    (figure, *_) = next(report.figures for report in load_reports(WorkspacePaths(Path(__file__).parents[2])))
     noted = replace(figure, noted="noted_difference", difference=difference, remark="")
     assert [found.code for found in caveats_of_figure("a", noted, {})] == caveats
 
 
-def test_a_verdict_that_no_longer_holds_is_a_difference(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_verdict_that_no_longer_holds_is_a_difference(workspace: WorkspacePaths, tmp_path: Path) -> None:
     folder = f"owner/repository@abc:{tmp_path / 'raw'}"
     verify_published(workspace, [folder], write=True)
     (tmp_path / "raw" / "logs" / "a.txt").write_text(own_log(900.0, gpus=1, batch_size=256))
@@ -96,7 +96,7 @@ def test_a_verdict_that_no_longer_holds_is_a_difference(workspace: Workspace, tm
 
 
 def test_the_verdicts_of_the_repository_are_of_figures_that_it_has() -> None:
-    workspace = Workspace(Path(__file__).parents[2])
+    workspace = WorkspacePaths(Path(__file__).parents[2])
     kept = read_verdicts(workspace)
     dated = {row.key for row in audit_workspace(workspace, records={}) if row.date}
     assert dated == set(kept)

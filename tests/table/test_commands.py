@@ -15,7 +15,7 @@ import pytest
 import dlperf
 from dlperf.cli import main
 from dlperf.plan import TrialKey
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from handmade_trials import measured_campaign, own_log, planned, workspace_in
 
 KEYS = [
@@ -26,7 +26,7 @@ KEYS = [
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspacePaths:
     workspace = workspace_in(tmp_path / "w")
     measured_campaign(workspace, "a", [(planned(1), [100.0, 101.0, 99.0]), (planned(2), [190.0, 191.0, 189.0])])
     measured_campaign(workspace, "b", [(planned(1), [90.0, 91.0, 89.0])])
@@ -46,7 +46,7 @@ Command = Callable[..., Done]
 
 
 @pytest.fixture
-def run(workspace: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+def run(workspace: WorkspacePaths, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     """``dlperf`` with these words, in the workspace."""
     monkeypatch.chdir(workspace.root)
 
@@ -84,7 +84,7 @@ def test_results_are_csv_and_parquet_for_a_table_program(run: Command, tmp_path:
     assert list(pd.read_parquet(binary)["gpus"]) == [1, 2, 1]
 
 
-def test_the_frame_has_the_columns_of_the_json_and_nan_for_what_is_missing(workspace: Workspace):
+def test_the_frame_has_the_columns_of_the_json_and_nan_for_what_is_missing(workspace: WorkspacePaths):
     frame = dlperf.Workspace(workspace.root / "runs").results()
     assert [key for key in KEYS if key not in frame.columns] == []
     assert frame["mfu"].isna().all()
@@ -153,7 +153,7 @@ def test_the_whole_name_of_a_campaign_means_its_trials_alone(run: Command):
     assert "'a/" not in done.stderr
 
 
-def test_verify_exits_1_on_any_difference(run: Command, workspace: Workspace):
+def test_verify_exits_1_on_any_difference(run: Command, workspace: WorkspacePaths):
     assert run("verify").returncode == 0
     assert "90.00  images/s" in run("verify", "b").stdout
     log = workspace.campaign("b").trial(TrialKey(planned(1).configuration.id, 1)).node("n0").log
@@ -171,7 +171,7 @@ def test_verify_of_no_campaign_is_said_in_one_line(run: Command):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_import_then_results_and_verify(run: Command, workspace: Workspace, tmp_path: Path):
+def test_import_then_results_and_verify(run: Command, workspace: WorkspacePaths, tmp_path: Path):
     logs = tmp_path / "logs"
     logs.mkdir()
     (logs / "x.log").write_text(own_log(300.0))
@@ -224,7 +224,7 @@ WRONG = {
 
 @pytest.mark.parametrize("options", WRONG.values(), ids=WRONG)
 def test_a_wrong_import_is_refused_and_writes_nothing(
-    run: Command, workspace: Workspace, tmp_path: Path, options: tuple[str, ...]
+    run: Command, workspace: WorkspacePaths, tmp_path: Path, options: tuple[str, ...]
 ):
     log = tmp_path / "x.log"
     log.write_text(own_log(300.0))
@@ -234,7 +234,9 @@ def test_a_wrong_import_is_refused_and_writes_nothing(
 
 
 @pytest.mark.parametrize("words", [["verify"], ["results"], ["compare", "a", "b"]])
-def test_figures_that_were_measured_need_no_flawless_catalogue(run: Command, workspace: Workspace, words: list[str]):
+def test_figures_that_were_measured_need_no_flawless_catalogue(
+    run: Command, workspace: WorkspacePaths, words: list[str]
+):
     (workspace.catalog / "hardware").mkdir(parents=True)
     (workspace.catalog / "hardware" / "broken.yaml").write_text("id: [\n")
     for campaign in workspace.campaigns():
@@ -243,7 +245,7 @@ def test_figures_that_were_measured_need_no_flawless_catalogue(run: Command, wor
     assert "broken.yaml" not in run(*words).stderr
 
 
-def test_a_broken_format_is_said_and_logs_of_others_are_read(run: Command, workspace: Workspace):
+def test_a_broken_format_is_said_and_logs_of_others_are_read(run: Command, workspace: WorkspacePaths):
     (workspace.catalog / "formats").mkdir(parents=True)
     (workspace.catalog / "formats" / "mine.yaml").write_text("id: mine\n")
     for campaign in workspace.campaigns():
@@ -268,7 +270,7 @@ def test_a_log_that_is_imported_is_called_as_it_was_asked_for(run: Command, tmp_
 
 @pytest.mark.parametrize(("words", "said"), [(["results"], "here"), (["verify"], "3 trials of 1 campaign")])
 def test_a_campaign_that_cannot_be_read_is_left_out_and_said(
-    run: Command, workspace: Workspace, words: list[str], said: str
+    run: Command, workspace: WorkspacePaths, words: list[str], said: str
 ):
     workspace.campaign("a").plan.write_text("trials: [")
     done = run(*words)
@@ -278,7 +280,7 @@ def test_a_campaign_that_cannot_be_read_is_left_out_and_said(
     assert "a/campaign.json: not a campaign" in done.stderr
 
 
-def test_a_campaign_of_a_newer_dlperf_says_so(run: Command, workspace: Workspace):
+def test_a_campaign_of_a_newer_dlperf_says_so(run: Command, workspace: WorkspacePaths):
     plan = workspace.campaign("a").plan
     plan.write_text(plan.read_text().replace('"schema": 2', '"schema": 99'))
     done = run("results", "--campaign", "a")
@@ -287,7 +289,7 @@ def test_a_campaign_of_a_newer_dlperf_says_so(run: Command, workspace: Workspace
     assert "not a campaign" not in done.stderr
 
 
-def test_a_workspace_is_looked_for_above_a_folder_that_is_there(run: Command, workspace: Workspace):
+def test_a_workspace_is_looked_for_above_a_folder_that_is_there(run: Command, workspace: WorkspacePaths):
     (workspace.root / "notes").mkdir()
     assert run("--workspace", "notes", "results").returncode == 0
     done = run("--workspace", "nots", "results")

@@ -22,7 +22,7 @@ from dlperf.messages import message
 from dlperf.plan import Configuration, Impossible, TrialKey
 from dlperf.report.load import load_site_data
 from dlperf.runs.lookup import find_campaign, find_trial
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, Progress, Request, State, TrialProgress
 from dlperf.runs.store import append_records, read_campaign, write_record
 from handmade_trials import end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
@@ -39,7 +39,7 @@ HOLE = "<hole>"
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory) -> Workspace:
+def workspace(tmp_path_factory) -> WorkspacePaths:
     """A campaign with a success, a retried failure, progress and requests."""
     workspace = workspace_in(tmp_path_factory.mktemp("damaged"))
     two, one = planned(gpus=2, repeats=1, gflops_per_sample=1.0), planned(gpus=1, repeats=2)
@@ -75,7 +75,7 @@ def damages(path: Path) -> list[str]:
     ]
 
 
-def run(workspace: Workspace, command: tuple[str, ...], capsys) -> None:
+def run(workspace: WorkspacePaths, command: tuple[str, ...], capsys) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--workspace", str(workspace.root), *command])
     printed = capsys.readouterr()
@@ -148,7 +148,7 @@ def test_a_plan_or_report_that_is_none_is_said_in_one_line_and_all_others_are_sh
     assert problem.startswith(f"left out: {path}: not a ")
 
 
-def run_one(workspace: Workspace, command: tuple[str, ...], code: int, path: str, capsys) -> None:
+def run_one(workspace: WorkspacePaths, command: tuple[str, ...], code: int, path: str, capsys) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--workspace", str(workspace.root), *command])
     printed = capsys.readouterr()

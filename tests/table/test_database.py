@@ -15,7 +15,7 @@ from dlperf.cli import main
 from dlperf.errors import RequestError
 from dlperf.measured.model import TrialResult
 from dlperf.runs.lookup import tag_campaign
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.database import SCHEMA, query_database, results_database
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult, MetricResult
@@ -27,7 +27,7 @@ Query = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspacePaths:
     workspace = workspace_in(tmp_path / "w")
     one = measured_campaign(workspace, "a", [(planned(1), [100.0, 101.0, 99.0]), (planned(2), [190.0, 191.0, 189.0])])
     tag_campaign(one, "kept first")
@@ -36,7 +36,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-def run(workspace: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Query:
+def run(workspace: WorkspacePaths, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Query:
     monkeypatch.chdir(workspace.root)
 
     def command(*words: str) -> tuple[int, str, str]:
@@ -47,7 +47,7 @@ def run(workspace: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: p
     return command
 
 
-def test_an_exported_file_holds_what_results_hold(run: Query, workspace: Workspace):
+def test_an_exported_file_holds_what_results_hold(run: Query, workspace: WorkspacePaths):
     assert run("export", "all.sqlite")[0] == 0
     found = sqlite3.connect("all.sqlite")
     expected = [(row.campaign, row.case, row.gpus, row.value, row.n) for row in load_results(workspace)]
@@ -133,7 +133,7 @@ def test_a_query_without_words_and_equal_columns_in_json_are_wrong_requests(run:
     assert "no such" in run("query", "SELECT 1", "--csv", "nowhere/a.csv")[2].lower()
 
 
-def test_an_endless_query_is_stopped(workspace: Workspace):
+def test_an_endless_query_is_stopped(workspace: WorkspacePaths):
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
     with pytest.raises(RequestError, match=r"stopped after 0\.05 s"):
         query_database(results_database(workspace, None), endless, seconds=0.05)
@@ -144,7 +144,7 @@ def test_values_that_json_cannot_hold_become_text(run: Query):
     assert answered == [{"big": "inf", "bytes": "ff", "missing": None}]
 
 
-def test_an_unreadable_campaign_is_named_and_the_others_are_exported(run: Query, workspace: Workspace):
+def test_an_unreadable_campaign_is_named_and_the_others_are_exported(run: Query, workspace: WorkspacePaths):
     workspace.campaign("a").plan.write_text("{")
     code, _, said = run("export", "all.sqlite")
     assert code == 1

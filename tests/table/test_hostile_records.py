@@ -23,7 +23,7 @@ from dlperf.report.machine import format_fact, machine_facts
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.profiles import profile_view
 from dlperf.report.site import locations as at
-from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths
 from dlperf.runs.records import State, TrialStatus
 from dlperf.table.model import ConfigurationResult, Status
 from handmade_trials import PROTOCOL, own_log, planned, workspace_in, write_planned, write_trial
@@ -89,7 +89,7 @@ def test_a_trial_is_measured_and_shown_whatever_is_in_a_record(campaign, name, d
         write_trial(paths, {f"n0/{name}": text})
         result = measured(paths)
         assert result.value == pytest.approx(80.0)
-        facts = EvidenceReader(Workspace(campaign.directory.parents[1])).read(row, result, planned(1)).environment
+        facts = EvidenceReader(WorkspacePaths(campaign.directory.parents[1])).read(row, result, planned(1)).environment
         assert all(format_fact(name, value) for name, value in (*facts.items(), *machine_facts(facts).items()))
 
 

@@ -13,7 +13,7 @@ from dlperf.messages import message, quoted
 from dlperf.plan import Configuration, Impossible, Launch, PlannedConfiguration, Selection
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lookup import tag_campaign
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, State
 from dlperf.runs.store import append_records
 from dlperf.table.columns import flat_columns
@@ -24,11 +24,11 @@ from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_l
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspacePaths:
     return workspace_in(tmp_path)
 
 
-def the_row(workspace: Workspace, filters: Filters | None = None) -> ConfigurationResult:
+def the_row(workspace: WorkspacePaths, filters: Filters | None = None) -> ConfigurationResult:
     (row,) = load_results(workspace, filters or Filters())
     return row
 
@@ -37,7 +37,7 @@ def codes(row: ConfigurationResult) -> set[str]:
     return {finding.code for finding in row.findings}
 
 
-def test_a_workspace_without_campaigns_has_no_results(workspace: Workspace):
+def test_a_workspace_without_campaigns_has_no_results(workspace: WorkspacePaths):
     assert load_results(workspace) == []
 
 
@@ -46,7 +46,7 @@ def test_records_that_a_workspace_has_by_the_thousand_have_no_dictionary_each(ki
     assert not kind.__dictoffset__
 
 
-def test_a_configuration_is_the_median_of_its_trials_with_spread_and_n(workspace: Workspace):
+def test_a_configuration_is_the_median_of_its_trials_with_spread_and_n(workspace: WorkspacePaths):
     measured_campaign(workspace, "a", [(planned(), [100.0, 103.0, 101.0])])
     row = the_row(workspace)
     assert row.status == Status("measured")
@@ -60,7 +60,7 @@ TELEMETRY = "time,gpu,utilization_percent,throttle_reasons,foreign_processes\n" 
 )
 
 
-def test_of_a_disturbed_trial_and_its_repeat_the_repeat_counts_and_both_are_shown(workspace: Workspace):
+def test_of_a_disturbed_trial_and_its_repeat_the_repeat_counts_and_both_are_shown(workspace: WorkspacePaths):
     item = planned(repeats=2)
     campaign = measured_campaign(workspace, "a", [(item, [100.0])])
     end_trial(campaign, item, 2, {"n0/out.log": own_log(150.0), "n0/telemetry.csv": TELEMETRY})
@@ -74,7 +74,7 @@ def test_of_a_disturbed_trial_and_its_repeat_the_repeat_counts_and_both_are_show
     assert str(row.findings[0].message) == f"excluded trials: trial 2 (repeated as trial 3: {why})"
 
 
-def test_a_repeat_counts_whatever_its_figure_and_even_if_it_was_disturbed_as_well(workspace: Workspace):
+def test_a_repeat_counts_whatever_its_figure_and_even_if_it_was_disturbed_as_well(workspace: WorkspacePaths):
     item = planned(repeats=1)
     campaign = write_planned(workspace, "a", [item])
     end_trial(campaign, item, 1, {"n0/out.log": own_log(150.0), "n0/telemetry.csv": TELEMETRY})
@@ -84,7 +84,7 @@ def test_a_repeat_counts_whatever_its_figure_and_even_if_it_was_disturbed_as_wel
     assert codes(row) == {"trial_excluded", "contended_gpu"}
 
 
-def test_a_disturbed_trial_counts_where_its_repeat_gave_no_figure(workspace: Workspace):
+def test_a_disturbed_trial_counts_where_its_repeat_gave_no_figure(workspace: WorkspacePaths):
     item = planned(repeats=1)
     campaign = write_planned(workspace, "a", [item])
     end_trial(campaign, item, 1, {"n0/out.log": own_log(150.0), "n0/telemetry.csv": TELEMETRY})
@@ -92,7 +92,7 @@ def test_a_disturbed_trial_counts_where_its_repeat_gave_no_figure(workspace: Wor
     assert (the_row(workspace).value, the_row(workspace).n) == (pytest.approx(150.0), 1)
 
 
-def test_what_was_found_of_a_trial_that_did_not_succeed_marks_no_result(workspace: Workspace):
+def test_what_was_found_of_a_trial_that_did_not_succeed_marks_no_result(workspace: WorkspacePaths):
     item = planned(repeats=2)
     campaign = measured_campaign(workspace, "a", [(item, [100.0, 101.0])])
     logs = {"n0/out.log": own_log(50.0), "n0/telemetry.csv": TELEMETRY}
@@ -100,19 +100,19 @@ def test_what_was_found_of_a_trial_that_did_not_succeed_marks_no_result(workspac
     assert "contended_gpu" not in codes(the_row(workspace))
 
 
-def test_a_campaign_with_the_tag_superseded_gives_results_with_a_caveat(workspace: Workspace):
+def test_a_campaign_with_the_tag_superseded_gives_results_with_a_caveat(workspace: WorkspacePaths):
     campaign = measured_campaign(workspace, "a", [(planned(), [100.0, 101.0, 102.0])])
     tag_campaign(campaign, "night superseded")
     assert [finding.code for finding in the_row(workspace).caveats] == ["superseded"]
 
 
-def test_mean_and_olympic_protocols_aggregate_their_own_way(workspace: Workspace):
+def test_mean_and_olympic_protocols_aggregate_their_own_way(workspace: WorkspacePaths):
     olympic = PROTOCOL | {"aggregate": "olympic"}
     measured_campaign(workspace, "a", [(planned(protocol=olympic), [100.0, 110.0, 101.0, 50.0])])
     assert the_row(workspace).value == pytest.approx(100.5)
 
 
-def test_speed_up_and_efficiency_are_computed_from_the_1_gpu_median_of_the_same_campaign(workspace: Workspace):
+def test_speed_up_and_efficiency_are_computed_from_the_1_gpu_median_of_the_same_campaign(workspace: WorkspacePaths):
     measured_campaign(workspace, "a", [(planned(1), [100.0, 102.0, 98.0]), (planned(8), [720.0])])
     measured_campaign(workspace, "b", [(planned(8), [720.0])])
     one, eight, alone = load_results(workspace)
@@ -121,18 +121,18 @@ def test_speed_up_and_efficiency_are_computed_from_the_1_gpu_median_of_the_same_
     assert (alone.speedup, alone.efficiency) == (None, None)
 
 
-def test_super_linear_scaling_is_found(workspace: Workspace):
+def test_super_linear_scaling_is_found(workspace: WorkspacePaths):
     measured_campaign(workspace, "a", [(planned(1), [100.0]), (planned(2), [230.0])])
     assert "super_linear" in codes(load_results(workspace)[1])
 
 
-def test_mfu_takes_the_peak_of_the_precision_that_was_used(workspace: Workspace):
+def test_mfu_takes_the_peak_of_the_precision_that_was_used(workspace: WorkspacePaths):
     plan = planned(gflops_per_sample=50.0, peaks={"fp32": 10.0, "amp": 100.0})
     measured_campaign(workspace, "a", [(plan, [100.0])])
     assert the_row(workspace).mfu == pytest.approx(100 * 50 / (2 * 10_000))
 
 
-def test_a_trial_with_an_error_stays_out_of_the_median_and_is_said(workspace: Workspace):
+def test_a_trial_with_an_error_stays_out_of_the_median_and_is_said(workspace: WorkspacePaths):
     plan = planned()
     campaign = measured_campaign(workspace, "a", [(plan, [100.0, 102.0])])
     end_trial(campaign, plan, 3, {"n0/out.log": "no record\n"})
@@ -141,18 +141,18 @@ def test_a_trial_with_an_error_stays_out_of_the_median_and_is_said(workspace: Wo
     assert {"trial_excluded", "too_few_trials"} <= codes(row)
 
 
-def test_trials_that_differ_are_found(workspace: Workspace):
+def test_trials_that_differ_are_found(workspace: WorkspacePaths):
     measured_campaign(workspace, "a", [(planned(), [100.0, 110.0, 120.0])])
     assert "trial_spread" in codes(the_row(workspace))
 
 
-def test_what_never_ran_is_not_run(workspace: Workspace):
+def test_what_never_ran_is_not_run(workspace: WorkspacePaths):
     write_planned(workspace, "a", [planned()])
     row = the_row(workspace)
     assert (str(row.status), row.value, row.spread, row.n, row.trials) == ("not run", None, None, None, ())
 
 
-def test_what_cannot_run_is_not_supported_with_the_reason(workspace: Workspace):
+def test_what_cannot_run_is_not_supported_with_the_reason(workspace: WorkspacePaths):
     point = Configuration("here", "numpy", "lenet5", "amp", 4, 1, 2)
     write_planned(workspace, "a", [], [Impossible(point, quoted("numpy has no amp"))])
     assert str(the_row(workspace).status) == "not supported: numpy has no amp"
@@ -182,7 +182,9 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize(("state", "cause", "log", "status"), ENDINGS.values(), ids=ENDINGS)
-def test_a_missing_figure_has_its_reason(workspace: Workspace, state: State, cause: str | None, log: str, status: str):
+def test_a_missing_figure_has_its_reason(
+    workspace: WorkspacePaths, state: State, cause: str | None, log: str, status: str
+):
     plan = planned(repeats=1)
     campaign = write_planned(workspace, "a", [plan])
     end_trial(campaign, plan, 1, {"n0/out.log": log}, state, cause)
@@ -190,14 +192,14 @@ def test_a_missing_figure_has_its_reason(workspace: Workspace, state: State, cau
     assert (str(row.status), row.value) == (status, None)
 
 
-def test_a_trial_under_way_is_running(workspace: Workspace):
+def test_a_trial_under_way_is_running(workspace: WorkspacePaths):
     plan = planned()
     campaign = write_planned(workspace, "a", [plan])
     append_records(campaign.journal, [Event("2026-01-31T12:00:00Z", "state", f"{plan.configuration.id}/1", "running")])
     assert the_row(workspace).status == Status("running")
 
 
-def test_a_retry_that_succeeded_gives_the_figure(workspace: Workspace):
+def test_a_retry_that_succeeded_gives_the_figure(workspace: WorkspacePaths):
     plan = planned(repeats=1)
     campaign = write_planned(workspace, "a", [plan])
     end_trial(campaign, plan, 1, {"n0/out.log": ""}, State.FAILED, "ssh: connection lost")
@@ -208,7 +210,7 @@ def test_a_retry_that_succeeded_gives_the_figure(workspace: Workspace):
     assert (str(row.status), row.n, len(row.trials)) == ("measured", 1, 2)
 
 
-def test_a_finished_trial_whose_result_was_not_written_is_measured_from_its_log(workspace: Workspace):
+def test_a_finished_trial_whose_result_was_not_written_is_measured_from_its_log(workspace: WorkspacePaths):
     plan = planned(repeats=1)
     campaign = measured_campaign(workspace, "a", [(plan, [100.0])])
     next(campaign.directory.rglob("result.json")).unlink()
@@ -228,7 +230,7 @@ FILTERS = {
 
 
 @pytest.mark.parametrize(("filters", "count"), FILTERS.values(), ids=FILTERS)
-def test_filters_choose_rows(workspace: Workspace, filters: Filters, count: int):
+def test_filters_choose_rows(workspace: WorkspacePaths, filters: Filters, count: int):
     measured_campaign(workspace, "a", [(planned(1), [100.0]), (planned(8), [720.0])])
     measured_campaign(workspace, "b", [(planned(8), [720.0])])
     assert len(load_results(workspace, filters)) == count
@@ -243,14 +245,14 @@ def test_filtering_by_status_finds_failures_whatever_the_reason():
 
 
 @pytest.mark.parametrize("damage", ["", '{"value": 1', "[]", '{"number": "one"}'])
-def test_a_damaged_result_is_measured_again(workspace: Workspace, damage: str):
+def test_a_damaged_result_is_measured_again(workspace: WorkspacePaths, damage: str):
     campaign = measured_campaign(workspace, "a", [(planned(), [100.0, 101.0])])
     trial = next(iter(campaign_status(campaign).trials))
     campaign.trial(trial).result.write_text(damage)
     assert [trial.value for trial in the_row(workspace).trials] == [pytest.approx(100), pytest.approx(101)]
 
 
-def test_a_damaged_line_of_the_journal_costs_what_it_says_alone(workspace: Workspace):
+def test_a_damaged_line_of_the_journal_costs_what_it_says_alone(workspace: WorkspacePaths):
     campaign = measured_campaign(workspace, "a", [(planned(), [100.0, 101.0, 102.0])])
     lines = campaign.journal.read_text().splitlines(keepends=True)
     (lost,) = [number for number, line in enumerate(lines) if '/2"' in line and "succeeded" in line]
@@ -258,7 +260,7 @@ def test_a_damaged_line_of_the_journal_costs_what_it_says_alone(workspace: Works
     assert [trial.number for trial in the_row(workspace).trials if trial.value] == [1, 3]
 
 
-def test_an_axis_is_a_column_a_filter_and_a_key_of_results(workspace: Workspace, tmp_path: Path):
+def test_an_axis_is_a_column_a_filter_and_a_key_of_results(workspace: WorkspacePaths, tmp_path: Path):
     points = [replace(planned().configuration, axes=(("sequence_length", length),)) for length in (2048, 8192)]
     items = [replace(planned(), configuration=point) for point in points]
     measured_campaign(workspace, "a", [(item, [100.0 * number]) for number, item in enumerate(items, 1)])
@@ -271,6 +273,6 @@ def test_an_axis_is_a_column_a_filter_and_a_key_of_results(workspace: Workspace,
 
 
 def test_every_kept_result_of_our_own_has_one_identity() -> None:
-    own = [row for row in load_results(Workspace(Path(__file__).parents[2])) if row.trials]
+    own = [row for row in load_results(WorkspacePaths(Path(__file__).parents[2])) if row.trials]
     assert own
     assert [row.configuration for row in own] == [row.id for row in own]

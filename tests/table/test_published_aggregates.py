@@ -8,10 +8,10 @@ import pytest
 
 from dlperf.measured.findings.trials import findings_of_scaling, findings_of_trials
 from dlperf.measured.statistics import Aggregate, aggregate, speedup
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.published import PublishedFigure, load_reports
 
-REPOSITORY = Workspace(Path(__file__).parents[2])
+REPOSITORY = WorkspacePaths(Path(__file__).parents[2])
 GPUS = (1, 4, 8, 16, 32)
 
 

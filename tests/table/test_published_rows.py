@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dlperf.catalog.files.load import load_catalog
-from dlperf.runs.paths import Workspace
-from dlperf.runs.published import PublishedFigure, PublishedReport, Text, load_reports
+from dlperf.runs.paths import WorkspacePaths
+from dlperf.runs.published import LocalizedText, PublishedFigure, PublishedReport, load_reports
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.published import rows_of_report
 
@@ -34,7 +34,20 @@ def figure(printed: str, metric: str = "throughput", **fields: object) -> Publis
 
 def rows(*figures: PublishedFigure) -> list[ConfigurationResult]:
     report = PublishedReport(
-        "a", Text("A", "A"), "en", "", "", None, "perf-paddle", Text(), Text(), (), "", (), (), figures
+        "a",
+        LocalizedText("A", "A"),
+        "en",
+        "",
+        "",
+        None,
+        "perf-paddle",
+        LocalizedText(),
+        LocalizedText(),
+        (),
+        "",
+        (),
+        (),
+        figures,
     )
     return rows_of_report(report)
 
@@ -97,7 +110,7 @@ def test_a_throughput_per_gpu_becomes_that_of_all_gpus():
 
 
 def test_the_protocol_of_a_published_row_fits_its_framework_and_the_rule_of_its_log():
-    workspace = Workspace(Path(__file__).parents[2])
+    workspace = WorkspacePaths(Path(__file__).parents[2])
     protocols = load_catalog(workspace.catalog).protocols
     contradictions, checked = [], 0
     for report in load_reports(workspace):

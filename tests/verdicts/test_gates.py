@@ -13,7 +13,7 @@ import pytest
 
 from dlperf.cli import main
 from dlperf.plan import PlannedMetric
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import State
 from handmade_trials import end_trial, measured_campaign, planned, workspace_in, write_planned
 
@@ -36,15 +36,15 @@ def _campaigns(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def workspace(_campaigns: Path, tmp_path: Path) -> Workspace:
-    return Workspace(Path(shutil.copytree(_campaigns, tmp_path / "w")))
+def workspace(_campaigns: Path, tmp_path: Path) -> WorkspacePaths:
+    return WorkspacePaths(Path(shutil.copytree(_campaigns, tmp_path / "w")))
 
 
 Run = Callable[..., tuple[str, str]]
 
 
 @pytest.fixture
-def run(workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(workspace: WorkspacePaths, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run ``dlperf`` with these words, which must end with this code; what it printed."""
 
     def command(*words: str, code: int = 0) -> tuple[str, str]:
@@ -63,7 +63,7 @@ def main_baseline(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("main_baseline")
-def test_a_baseline_holds_values_with_the_loss_that_a_gate_finds(run: Run, workspace: Workspace):
+def test_a_baseline_holds_values_with_the_loss_that_a_gate_finds(run: Run, workspace: WorkspacePaths):
     out, _ = run("baseline", "show", "main", "--json")
     (item,) = json.loads(out)["references"]
     assert (item["result"]["value"], item["known"]) == (100.0, {"campaigns": None, "machines": None})
@@ -109,7 +109,7 @@ def test_an_equal_campaign_passes(run: Run, tmp_path: Path):
 
 
 @pytest.mark.usefixtures("main_baseline")
-def test_what_was_not_measured_fails_and_its_output_breaks_no_file(run: Run, workspace: Workspace, tmp_path: Path):
+def test_what_was_not_measured_fails_and_its_output_breaks_no_file(run: Run, workspace: WorkspacePaths, tmp_path: Path):
     plan = planned(1, repeats=1)
     failed = write_planned(workspace, "failed", [plan])
     cause = 'exit code 7; last output: \x1b[31m<b>&"]]>\x00'
@@ -158,7 +158,7 @@ def test_a_wrong_use_is_said_in_one_line(run: Run, words: tuple[str, ...], said:
     assert len(err.splitlines()) == 1
 
 
-def test_a_damaged_baseline_is_named(run: Run, workspace: Workspace):
+def test_a_damaged_baseline_is_named(run: Run, workspace: WorkspacePaths):
     workspace.baselines.mkdir()
     workspace.baseline("main").write_text("{}")
     assert "main.json: not a Baseline" in run("baseline", "show", "main", code=1)[1]

@@ -11,7 +11,7 @@ from dlperf.catalog.files.load import load_catalog
 from dlperf.errors import RequestError
 from dlperf.plan import expand
 from dlperf.plan.model import Selection
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.third_party import built_in_framework, differing_axes, is_third_party, nearest, of_published
@@ -97,7 +97,7 @@ def test_what_cannot_be_planned_is_said_in_one_line(row, why):
 
 
 def test_every_third_party_result_of_this_workspace_plans_or_says_why_not():
-    rows = [row for row in load_results(Workspace.find(ROOT)) if is_third_party(row)]
+    rows = [row for row in load_results(WorkspacePaths.find(ROOT)) if is_third_party(row)]
     plans = 0
     for row in rows:
         try:

@@ -18,7 +18,7 @@ from dlperf.verdicts.inference.verdict import (
     IN_TURNS,
     LEVEL,
     OF_KIND,
-    Evidence,
+    Sides,
     Variation,
     apart,
     as_sought,
@@ -38,7 +38,7 @@ def moved(values: list[float], by: float) -> list[float]:
 @pytest.mark.parametrize("policy", [IN_TURNS, APART, CLAIM], ids=["in turns", "apart", "claim"])
 @pytest.mark.parametrize(("by", "code"), [(-0.02, "worse"), (0.02, "better"), (0.0, "same")])
 def test_a_clear_difference_and_none_are_told(policy, by, code):
-    evidence = Evidence(STEADY * 3, moved(STEADY[::-1] * 3, by), paired=policy is IN_TURNS)
+    evidence = Sides(STEADY * 3, moved(STEADY[::-1] * 3, by), paired=policy is IN_TURNS)
     found = judge(evidence, policy)
     assert found is not None
     assert found.code == code
@@ -47,14 +47,14 @@ def test_a_clear_difference_and_none_are_told(policy, by, code):
 
 
 def test_an_interval_inside_the_sought_loss_is_the_same_although_it_leaves_out_zero():
-    found = judge(Evidence(STEADY * 3, moved(STEADY * 3, -0.003)), as_sought(CLAIM, 0.01))
+    found = judge(Sides(STEADY * 3, moved(STEADY * 3, -0.003)), as_sought(CLAIM, 0.01))
     assert found is not None
     assert (found.code, found.high < 0, found.p < LEVEL) == ("same", True, True)
 
 
 def test_what_cannot_be_told_names_the_trials_that_would_probably_decide():
     noisy = [100.0, 103.0, 97.0, 102.0, 98.0]
-    found = judge(Evidence(noisy, moved(noisy[::-1], -0.02)), as_sought(CLAIM, 0.03))
+    found = judge(Sides(noisy, moved(noisy[::-1], -0.02)), as_sought(CLAIM, 0.03))
     assert found is not None
     assert found.code == "cannot_tell"
     assert found.more is not None
@@ -63,7 +63,7 @@ def test_what_cannot_be_told_names_the_trials_that_would_probably_decide():
         [value for _ in range(5 + found.more) for value in values][: 5 + found.more]
         for values in (noisy, moved(noisy[::-1], -0.02))
     )
-    enough = judge(Evidence(a, b), as_sought(CLAIM, 0.03))
+    enough = judge(Sides(a, b), as_sought(CLAIM, 0.03))
     assert enough is not None
     assert enough.code != "cannot_tell"
 
@@ -76,17 +76,17 @@ def test_no_number_of_trials_decides_what_campaigns_differ_by():
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_one_trial_of_a_side_shows_no_variation(count: int):
-    assert judge(Evidence(STEADY, STEADY[:count]), CLAIM) is None
+    assert judge(Sides(STEADY, STEADY[:count]), CLAIM) is None
 
 
 def test_fewer_trials_than_a_policy_needs_never_decide():
-    found = judge(Evidence(STEADY[:4], moved(STEADY[:4], -0.5), paired=True), IN_TURNS)
+    found = judge(Sides(STEADY[:4], moved(STEADY[:4], -0.5), paired=True), IN_TURNS)
     assert found is not None
     assert (found.code, found.more) == ("cannot_tell", 1)
 
 
 def test_equal_values_are_the_same_within_what_logs_can_print():
-    found = judge(Evidence([7.0] * 5, [7.0] * 5, paired=True), IN_TURNS)
+    found = judge(Sides([7.0] * 5, [7.0] * 5, paired=True), IN_TURNS)
     assert found is not None
     assert found.code == "same"
     assert found.loss >= 0.001
@@ -94,7 +94,7 @@ def test_equal_values_are_the_same_within_what_logs_can_print():
 
 def test_the_order_of_the_sides_mirrors_the_verdict():
     a, b = STEADY, moved(STEADY, 0.02)
-    there, back = judge(Evidence(a, b), APART), judge(Evidence(b, a), APART)
+    there, back = judge(Sides(a, b), APART), judge(Sides(b, a), APART)
     assert there is not None
     assert back is not None
     assert (there.code, back.code, there.p) == ("better", "worse", back.p)
@@ -103,7 +103,7 @@ def test_the_order_of_the_sides_mirrors_the_verdict():
 
 def test_two_campaigns_of_one_deviation_are_compared_by_the_t_test_of_both_looks():
     a, b = STEADY, moved(STEADY[::-1], 0.001)
-    found = judge(Evidence(a, b), APART)
+    found = judge(Sides(a, b), APART)
     expected = stats.ttest_ind([math.log(value) for value in b], [math.log(value) for value in a])
     assert found is not None
     assert found.p == pytest.approx(min(1, 2 * expected.pvalue))
@@ -148,13 +148,13 @@ def test_however_often_one_looks_an_equal_version_is_called_different_in_one_of_
     draw, false = random.Random(5), 0
     for _ in range(400):
         a, b = ([draw.gauss(100, 0.35) for _ in range(IN_TURNS.most)] for _ in "ab")
-        looks = (judge(Evidence(a[:n], b[:n], paired=True), replace(IN_TURNS, loss=1e-9)) for n in range(5, 16))
+        looks = (judge(Sides(a[:n], b[:n], paired=True), replace(IN_TURNS, loss=1e-9)) for n in range(5, 16))
         false += any(found is not None and found.decided for found in looks)
     assert false <= 8
 
 
 def test_the_interval_of_two_looks_holds_a_campaign_effect_of_one_deviation():
-    def evidence(draw: random.Random) -> Evidence:
+    def evidence(draw: random.Random) -> Sides:
         a, b = ([draw.gauss(level, 0.35) for _ in range(7)] for level in (draw.gauss(100, 0.35), draw.gauss(100, 0.35)))
         return apart(a, b)
 
@@ -163,11 +163,11 @@ def test_the_interval_of_two_looks_holds_a_campaign_effect_of_one_deviation():
 
 
 def test_a_program_is_ahead_on_a_kind_of_gpu_only_beyond_what_its_gpus_differ_by():
-    def evidence(draw: random.Random) -> Evidence:
-        return Evidence(*([draw.gauss(100, 0.8) for _ in range(3)] for _ in "ab"), paired=True)
+    def evidence(draw: random.Random) -> Sides:
+        return Sides(*([draw.gauss(100, 0.8) for _ in range(3)] for _ in "ab"), paired=True)
 
     codes = simulated(1000, evidence, OF_KIND)
     assert codes["worse"] + codes["better"] <= 25
-    clear = judge(Evidence([100.0, 101.0, 100.5], [110.0, 111.2, 110.4], paired=True), OF_KIND)
+    clear = judge(Sides([100.0, 101.0, 100.5], [110.0, 111.2, 110.4], paired=True), OF_KIND)
     assert clear is not None
     assert clear.code == "better"

@@ -10,7 +10,7 @@ from math import nan
 import pytest
 
 from dlperf.formats.samples import Run, Samples
-from dlperf.runs.published import PublishedFigure, PublishedReport, Text
+from dlperf.runs.published import LocalizedText, PublishedFigure, PublishedReport
 from dlperf.verification.audit import AuditRow, LocalLog, audit, same_log, verdict_of
 
 FIGURE = PublishedFigure(
@@ -41,7 +41,9 @@ def a_run(*values: float) -> Run:
 
 
 def rows(*figures: PublishedFigure, logs: Sequence[LocalLog] = (HERE,), runs: Sequence[Run] = ()) -> list[AuditRow]:
-    report = PublishedReport("a", Text(), "en", "", "", None, None, Text(), Text(), (), "", (), (), figures)
+    report = PublishedReport(
+        "a", LocalizedText(), "en", "", "", None, None, LocalizedText(), LocalizedText(), (), "", (), (), figures
+    )
     return audit([report], logs, lambda _: runs or (a_run(1.0, 100.0, 100.125),))
 
 

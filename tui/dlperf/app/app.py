@@ -38,7 +38,7 @@ from dlperf.app.guarded import UNREADABLE, Guarded
 from dlperf.app.model.campaigns_table import counts_text, how_ended
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.sorted_table import SortedTableScreen
-from dlperf.app.settings import Settings
+from dlperf.app.settings import TerminalSettings
 from dlperf.app.terminal import AsciiFilter, TerminalDriver, notification
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.catalog.palette import palette
@@ -95,7 +95,7 @@ class DlperfApp(Guarded, App[str]):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("everywhere")
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: TerminalSettings) -> None:
         use_language(settings.language)
         super().__init__(driver_class=TerminalDriver, watch_css=False)
         self.settings = settings

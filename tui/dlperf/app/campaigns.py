@@ -9,7 +9,7 @@ from threading import Lock
 
 from dlperf.plan import Selection
 from dlperf.runs.lock import engine_pid
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.view.campaigns import CampaignSummary, read_summary
 
 Stamp = tuple[int, int]
@@ -19,7 +19,7 @@ Stamp = tuple[int, int]
 class CampaignBook:
     """Summaries of all campaigns. ``refresh`` is for a thread."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: WorkspacePaths) -> None:
         self.workspace = workspace
         self.summaries: Mapping[str, CampaignSummary] = {}
         """By name; replaced as a whole, so that one thread may read it while another refreshes."""

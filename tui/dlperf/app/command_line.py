@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, cast
 
-from dlperf.app.settings import LOCAL_FRAMES, REMEMBERED, REMOTE_FRAMES, Settings, recall
+from dlperf.app.settings import LOCAL_FRAMES, REMEMBERED, REMOTE_FRAMES, TerminalSettings, recall
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.messages import LANGUAGES, Code, _, preferred_language, use_language
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.version import version
 
 MAX_FRAMES = 30
@@ -56,13 +56,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
 
 
-def settings_of(options: argparse.Namespace) -> Settings:
+def settings_of(options: argparse.Namespace) -> TerminalSettings:
     if not 1 <= options.frames <= MAX_FRAMES:
         raise RequestError(f"--frames {options.frames}: choose 1 to {MAX_FRAMES}")
     utf8, file = _has_utf8(), Path.home() / REMEMBERED
     known = recall(file)
     remembered = known["language"] if known.get("language") in LANGUAGES else None
-    return Settings(
+    return TerminalSettings(
         language=_language(options.language or remembered) if utf8 or options.language else "en",
         workspace=find_workspace(options.workspace),
         dark=known.get("dark") is not False if options.light is None else not options.light,
@@ -72,14 +72,14 @@ def settings_of(options: argparse.Namespace) -> Settings:
     )
 
 
-def find_workspace(folder: Path) -> Workspace:
+def find_workspace(folder: Path) -> WorkspacePaths:
     """Return the workspace around a folder; where there is none, offer to create one.
 
     Raises:
         RequestError: there is none, and none is wanted.
     """
     try:
-        return Workspace.find(folder)
+        return WorkspacePaths.find(folder)
     except RequestError:
         if not (folder.is_dir() and sys.stdin.isatty()):
             raise
@@ -87,10 +87,10 @@ def find_workspace(folder: Path) -> Workspace:
         if input(question).strip().lower() != "y":
             raise
     subprocess.run([sys.executable, "-m", "dlperf", "init", str(folder)], stdin=subprocess.DEVNULL, check=False)
-    return Workspace.find(folder)
+    return WorkspacePaths.find(folder)
 
 
-def show(settings: Settings) -> int:
+def show(settings: TerminalSettings) -> int:
     if "SSH_CONNECTION" not in os.environ:
         os.environ.setdefault("ESCDELAY", ESCAPE_MILLISECONDS)
     from dlperf.app.app import DlperfApp
@@ -109,7 +109,7 @@ def show(settings: Settings) -> int:
     return ExitCode.DONE
 
 
-def farewell(workspace: Workspace) -> list[str]:
+def farewell(workspace: WorkspacePaths) -> list[str]:
     """Name the campaigns whose engines go on, and how to come back."""
     from dlperf.runs.lock import engine_pid
 

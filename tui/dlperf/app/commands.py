@@ -9,16 +9,16 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.view.text import printable
 
 
-async def _start(workspace: Workspace, words: Sequence[str], **options: Any) -> asyncio.subprocess.Process:
+async def _start(workspace: WorkspacePaths, words: Sequence[str], **options: Any) -> asyncio.subprocess.Process:
     command = [sys.executable, "-m", "dlperf", "--workspace", str(workspace.root), *words]
     return await asyncio.create_subprocess_exec(*command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **options)
 
 
-async def run_command(workspace: Workspace, words: Sequence[str]) -> tuple[str, str]:
+async def run_command(workspace: WorkspacePaths, words: Sequence[str]) -> tuple[str, str]:
     """Run a dlperf command to its end, in its own session; return its output and its last line on stderr."""
     process = await _start(workspace, words, stderr=subprocess.PIPE, start_new_session=True)
     output, errors = await process.communicate()
@@ -33,7 +33,7 @@ class RunningCommand:
         self._process = process
 
     @classmethod
-    async def start(cls, workspace: Workspace, words: Sequence[str]) -> RunningCommand:
+    async def start(cls, workspace: WorkspacePaths, words: Sequence[str]) -> RunningCommand:
         environment = os.environ | {"PYTHONUNBUFFERED": "1"}
         return cls(await _start(workspace, words, stderr=subprocess.STDOUT, env=environment))
 

@@ -8,10 +8,10 @@ from dlperf.app.model.choice import Choice, Preset
 from dlperf.errors import RequestError
 from dlperf.opening import read_bytes
 from dlperf.runs.bounded import load_json
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 
-def saved_presets(workspace: Workspace) -> list[Preset]:
+def saved_presets(workspace: WorkspacePaths) -> list[Preset]:
     """Return the presets of a workspace in the order of saving.
 
     Raises:
@@ -30,7 +30,7 @@ def saved_presets(workspace: Workspace) -> list[Preset]:
     return saved
 
 
-def save_preset(workspace: Workspace, name: str, options: str) -> None:
+def save_preset(workspace: WorkspacePaths, name: str, options: str) -> None:
     """Add a preset, or replace the one of that name.
 
     Raises:
@@ -39,12 +39,12 @@ def save_preset(workspace: Workspace, name: str, options: str) -> None:
     _write(workspace, {preset.name: preset.options for preset in saved_presets(workspace)} | {name: options})
 
 
-def delete_preset(workspace: Workspace, name: str) -> None:
+def delete_preset(workspace: WorkspacePaths, name: str) -> None:
     """Forget a preset; see ``save_preset`` for errors."""
     _write(workspace, {item.name: item.options for item in saved_presets(workspace) if item.name != name})
 
 
-def _write(workspace: Workspace, presets: dict[str, str]) -> None:
+def _write(workspace: WorkspacePaths, presets: dict[str, str]) -> None:
     from dlperf.runs.store import write_atomic
 
     write_atomic(workspace.presets, json.dumps(presets, ensure_ascii=False, indent=2).encode() + b"\n")

@@ -11,7 +11,7 @@ from typing import Any
 
 from dlperf.app.model.choice import Choice
 from dlperf.messages import Code
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import utc_now
 
 REMEMBERED = Path(".dlperf") / "tui.json"
@@ -21,8 +21,8 @@ LOCAL_FRAMES, REMOTE_FRAMES = 10, 5
 
 
 @dataclass
-class Settings:
-    workspace: Workspace
+class TerminalSettings:
+    workspace: WorkspacePaths
     language: Code = "en"
     dark: bool = True
     plain: bool = False

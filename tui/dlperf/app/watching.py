@@ -27,7 +27,7 @@ SILENT_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Stream:
+class WatchStream:
     node: str
     path: Path
     login: tuple[str, ...] = ()
@@ -168,13 +168,13 @@ class WatchedCampaign:
         stopped = self.status.stopped_configurations.get(configuration)
         return group_row(planned.configuration, trials, stopped, values, planned.unit, share)
 
-    def streams(self, key: TrialKey) -> list[Stream]:
+    def streams(self, key: TrialKey) -> list[WatchStream]:
         planned = self.planned(key.configuration)
         logins = {node.name: login_of(node) for node in planned.launch.nodes} if planned else {}
         found = []
         for node in self.nodes(key):
             name = node.directory.name
-            found += [Stream(name, path, logins.get(name, ())) for path in node.logs() or [node.log]]
+            found += [WatchStream(name, path, logins.get(name, ())) for path in node.logs() or [node.log]]
         return found
 
     def side_logs(self, key: TrialKey | None) -> dict[Path, str]:

@@ -14,7 +14,7 @@ from dlperf.plan import Plan, TrialKey
 from dlperf.plan.hiding import Hidden
 from dlperf.plan.model import interleaved
 from dlperf.runs.lookup import refuse_unfinished
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import CampaignRecord, TrialRecord, utc_now
 from dlperf.runs.store import write_campaign, write_secrets
 from dlperf.version import version
@@ -23,7 +23,7 @@ ID_LENGTH = 200
 """Longest trial id: it names a folder on the node (at most 255 bytes) and, with the node's name, a container."""
 
 
-def create_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -> CampaignPaths:
+def create_campaign(workspace: WorkspacePaths, plan: Plan, name: str | None = None) -> CampaignPaths:
     """Write a plan under a name, by default the time and what is measured first, and its secrets in a separate file.
 
     Raises:
@@ -79,7 +79,7 @@ def campaign_name(plan: Plan, moment: datetime) -> str:
     return f"{moment:%Y-%m-%d-%H%M%S}-{first.framework}-{first.case}"[:100]
 
 
-def _make_named(workspace: Workspace, name: str) -> CampaignPaths:
+def _make_named(workspace: WorkspacePaths, name: str) -> CampaignPaths:
     paths = workspace.new_campaign(name)
     refuse_unfinished(workspace, paths.name)
     if not _make(paths):
@@ -87,7 +87,7 @@ def _make_named(workspace: Workspace, name: str) -> CampaignPaths:
     return paths
 
 
-def _make_unnamed(workspace: Workspace, plan: Plan) -> CampaignPaths:
+def _make_unnamed(workspace: WorkspacePaths, plan: Plan) -> CampaignPaths:
     stem = campaign_name(plan, datetime.now(UTC))
     names = [stem, *(f"{stem}-{number}" for number in range(2, 100))]
     return next(filter(_make, map(workspace.campaign, names)))

@@ -10,7 +10,7 @@ from dlperf.catalog.files.problem import CatalogError, Problem
 from dlperf.catalog.log_format import LogFormat
 from dlperf.executors.base import Executor
 from dlperf.formats.registry import format_ids
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import CampaignRecord
 
 
@@ -55,7 +55,7 @@ class EngineDependencies:
     """Formats of the workspace's catalogue, besides the built-in ones."""
 
 
-def engine_dependencies(workspace: Workspace, record: CampaignRecord) -> EngineDependencies:
+def engine_dependencies(workspace: WorkspacePaths, record: CampaignRecord) -> EngineDependencies:
     """Return the dependencies for a campaign of a workspace.
 
     Raises:
@@ -68,7 +68,7 @@ def engine_dependencies(workspace: Workspace, record: CampaignRecord) -> EngineD
     return EngineDependencies(executor_opener(workspace), formats)
 
 
-def executor_opener(workspace: Workspace) -> OpenExecutor:
+def executor_opener(workspace: WorkspacePaths) -> OpenExecutor:
     """Return a function that opens executors which find the workspace's own training programs."""
 
     def open_executor(name: str) -> Executor:

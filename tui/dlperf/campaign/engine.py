@@ -22,7 +22,7 @@ from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Machines, array_numbers, demands_of
 from dlperf.campaign.progress import ProgressFile
 from dlperf.campaign.rules import events_after_end, events_of_request, is_infrastructure
-from dlperf.campaign.running import Ending, RunningTrial, Watch, ending_of
+from dlperf.campaign.running import RunningTrial, TrialEnd, Watch, ending_of
 from dlperf.campaign.stages import Stages
 from dlperf.errors import DlperfError, RequestError, StorageError
 from dlperf.evidence.logs import LogReader
@@ -160,7 +160,7 @@ class Engine:
         result = await stages.archive(running, ending)
         self._end(running, replace(ending, cause=result.cause), result)
 
-    def _end(self, running: RunningTrial, ending: Ending, result: TrialResult) -> None:
+    def _end(self, running: RunningTrial, ending: TrialEnd, result: TrialResult) -> None:
         blamed = {node: why.to_json() for node, why in ending.blamed.items()}
         data = figure_data(result.value, result.unit) | ({"blamed": blamed} if blamed else {})
         state = Event(utc_now(), "state", str(running.key), ending.state, ending.cause, ending.source, data)
@@ -230,7 +230,7 @@ class Engine:
             running.late = True
             self._spawn(self._executor(running.planned.launch.executor).time_out(running.trial))
         elif late >= 2 * self._timeouts.late:
-            running.end(Ending(State.TIMED_OUT, why_overdue(running.trial.deadline, 2 * self._timeouts.late)))
+            running.end(TrialEnd(State.TIMED_OUT, why_overdue(running.trial.deadline, 2 * self._timeouts.late)))
 
     async def _watch_requests(self) -> None:
         """Wake the engine when somebody asks for something: a pass over all trials is too slow to be made often."""

@@ -53,7 +53,7 @@ async def run_in_background(work: Callable[[], T]) -> T:
 
 
 @dataclass(frozen=True)
-class Ending:
+class TrialEnd:
     """How a trial ended, before its log was read."""
 
     state: State
@@ -80,7 +80,7 @@ class RunningTrial:
     """Its machines were asked to end it after its deadline."""
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the machines hold the trial, or when it ended before."""
-    ended: asyncio.Future[Ending] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    ended: asyncio.Future[TrialEnd] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     observation: Observation | None = None
     silent_at: float | None = None
     """When a machine of it stopped answering (monotonic)."""
@@ -102,7 +102,7 @@ class RunningTrial:
         self.silent_at = (self.silent_at or time.monotonic()) if silent else None
         return time.monotonic() - self.silent_at if self.silent_at else 0.0
 
-    def end(self, ending: Ending) -> None:
+    def end(self, ending: TrialEnd) -> None:
         """Set the ending; only the first one counts."""
         if not self.ended.done():
             self.ended.set_result(ending)
@@ -184,10 +184,10 @@ class Watch:
         self._trials = {name: running for name, running in self._trials.items() if not running.ended.done()}
 
 
-def ending_of(observation: Observation) -> Ending:
+def ending_of(observation: Observation) -> TrialEnd:
     """Return the ending of a trial that was seen to have ended."""
     blamed = faults_of_nodes(observation.nodes)
-    return Ending(observation.state, observation.cause, observation.source, blamed=blamed)
+    return TrialEnd(observation.state, observation.cause, observation.source, blamed=blamed)
 
 
 def poll_interval(trials: int) -> float:

@@ -12,7 +12,7 @@ from dlperf.campaign.dependencies import Timeouts
 from dlperf.campaign.journal import EngineJournal, faults_in_checks
 from dlperf.campaign.machines import Machines, array_numbers, demands_of, demands_on
 from dlperf.campaign.rules import BUSY, LEASED
-from dlperf.campaign.running import Ending, RunningTrial, Watch, run_in_background
+from dlperf.campaign.running import RunningTrial, TrialEnd, Watch, run_in_background
 from dlperf.derived.timeline import derive, write_derived
 from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.evidence.logs import LogReader
@@ -52,7 +52,7 @@ class Stages:
         self._timeouts = timeouts
         self._hand_over = hand_over
 
-    async def run(self, running: RunningTrial) -> Ending:
+    async def run(self, running: RunningTrial) -> TrialEnd:
         """Check the machines, submit or adopt the trial, wait for its end and collect its files.
 
         The machines of a trial that succeeded are handed over before its files are collected.
@@ -62,7 +62,7 @@ class Stages:
             unfit = await self._not_ready(running)
             now = self._journal.trials[running.key]
             if now.state is not State.PLANNED:
-                return Ending(now.state, now.cause, "viewer", collectable=False)
+                return TrialEnd(now.state, now.cause, "viewer", collectable=False)
             if unfit is not None:
                 return unfit
             self._note_submitted(running)
@@ -82,7 +82,7 @@ class Stages:
         keys = [TrialKey(running.key.configuration, number) for number in together] or [running.key]
         self._journal.write(*(Event(utc_now(), "state", str(key), State.SUBMITTED) for key in keys))
 
-    async def _not_ready(self, running: RunningTrial) -> Ending | None:
+    async def _not_ready(self, running: RunningTrial) -> TrialEnd | None:
         """Return how the trial ends if its machines do not become ready, None when they are.
 
         Busy GPUs and unreachable machines are waited for, and without limit a machine that another trial has; any other
@@ -126,16 +126,16 @@ class Stages:
         self._machines.withdraw(running.key)
         return time.monotonic() - begun
 
-    async def _unfit(self, running: RunningTrial) -> tuple[Ending | None, float]:
+    async def _unfit(self, running: RunningTrial) -> tuple[TrialEnd | None, float]:
         """Return how the trial would end now, and how many seconds that is waited for."""
         try:
             items = await self._check(running)
         except UnreachableError as error:
-            return Ending(
+            return TrialEnd(
                 State.FAILED, message("unreachable", cause=error.message), collectable=False
             ), self._timeouts.first_answer
         except DlperfError as error:
-            return Ending(State.FAILED, error.message, collectable=False), 0.0
+            return TrialEnd(State.FAILED, error.message, collectable=False), 0.0
         silence = self._note_silence(running, items)
         if awaited := frozenset(item.node for item in items if _is_awaited(item)):
             self._give_machines_up(running, awaited)
@@ -144,7 +144,7 @@ class Stages:
             return None, 0.0
         busy = math.inf if problem.mentions(LEASED) else self._timeouts.busy if problem.mentions(BUSY) else 0.0
         patience = silence or busy
-        return Ending(State.FAILED, problem, collectable=False, blamed=faults_in_checks(items)), patience
+        return TrialEnd(State.FAILED, problem, collectable=False, blamed=faults_in_checks(items)), patience
 
     async def _check(self, running: RunningTrial) -> list[CheckItem]:
         """Check the machines; a trial that is cancelled meanwhile waits for none that hangs."""
@@ -190,11 +190,11 @@ class Stages:
                     running.end(_unanswered(error))
                 elif self._is_overdue(running):
                     cause = message("unreachable", cause=error.message)
-                    running.end(Ending(State.FAILED, why_overdue(cause, self._timeouts.silence)))
+                    running.end(TrialEnd(State.FAILED, why_overdue(cause, self._timeouts.silence)))
             except StorageError:
                 raise
             except DlperfError as error:
-                running.end(Ending(State.FAILED, error.message))
+                running.end(TrialEnd(State.FAILED, error.message))
             await asyncio.wait({running.ended}, timeout=self._timeouts.reconnect)
 
     def _is_overdue(self, running: RunningTrial) -> bool:
@@ -217,12 +217,12 @@ class Stages:
         except DlperfError as error:
             running.end(_unanswered(error))
 
-    async def archive(self, running: RunningTrial, ending: Ending) -> TrialResult:
+    async def archive(self, running: RunningTrial, ending: TrialEnd) -> TrialResult:
         """Seal and measure the files of the trial."""
         status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
         return await run_in_background(lambda: self._seal_and_measure(running, status))
 
-    def _patience(self, ending: Ending) -> float:
+    def _patience(self, ending: TrialEnd) -> float:
         """Return the seconds to wait for files on a silent machine: none for one that was given up before."""
         if ending.state is State.SUCCEEDED:
             return math.inf
@@ -234,7 +234,7 @@ class Stages:
         write_derived(running.trial.paths, derived)
         return derived.result
 
-    async def _collected(self, running: RunningTrial, ending: Ending) -> Ending:
+    async def _collected(self, running: RunningTrial, ending: TrialEnd) -> TrialEnd:
         """Collect all files of the trial; one that succeeded but whose files cannot be had counts for nothing."""
         if not ending.collectable:
             return ending
@@ -280,8 +280,8 @@ def _to_check(running: RunningTrial) -> Launch:
     return replace(launch, nodes=nodes) if nodes else launch
 
 
-def _unanswered(error: DlperfError) -> Ending:
-    return Ending(State.CANCELLED, message("cancelled_unanswered", cause=error.message), collectable=False)
+def _unanswered(error: DlperfError) -> TrialEnd:
+    return TrialEnd(State.CANCELLED, message("cancelled_unanswered", cause=error.message), collectable=False)
 
 
 def _waits(cause: Message, known: bool, seconds: float) -> Message:

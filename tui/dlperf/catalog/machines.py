@@ -16,7 +16,7 @@ Schema = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Rule:
+class FieldRule:
     """A check by pydantic beyond the type of a value."""
 
     checks: tuple[tuple[str, object], ...]
@@ -33,18 +33,18 @@ class NullIsEmpty:
         return {"type": "function-wrap", "function": function, "schema": handler(source)}
 
 
-Word = Annotated[str, Rule((("pattern", r"^[^-\s]\S*$"),))]
+Word = Annotated[str, FieldRule((("pattern", r"^[^-\s]\S*$"),))]
 """A name that a command line cannot take for an option: host, image."""
-AbsolutePath = Annotated[str, Rule((("pattern", r"^[/{]"),))]
+AbsolutePath = Annotated[str, FieldRule((("pattern", r"^[/{]"),))]
 """A path on a node, or one that a placeholder begins; a shell's ~ is not expanded."""
-Port = Annotated[int, Rule((("gt", 0), ("lt", 65536), ("strict", True)))]
-Index = Annotated[int, Rule((("strict", True),))]
-Flag = Annotated[bool, Rule((("strict", True),))]
-ShellLine = Annotated[str, Rule((("pattern", r"^[^\n\x00]+$"),))]
-Positive = Annotated[float, Rule((("gt", 0),))]
-Amount = Annotated[float, Rule((("gt", 0), ("strict", True), ("allow_inf_nan", False)))]
-Currency = Annotated[str, Rule((("pattern", r"^[A-Z]{3}$"),))]
-Stated = Annotated[str, Rule((("min_length", 1),))]
+Port = Annotated[int, FieldRule((("gt", 0), ("lt", 65536), ("strict", True)))]
+Index = Annotated[int, FieldRule((("strict", True),))]
+Flag = Annotated[bool, FieldRule((("strict", True),))]
+ShellLine = Annotated[str, FieldRule((("pattern", r"^[^\n\x00]+$"),))]
+Positive = Annotated[float, FieldRule((("gt", 0),))]
+Amount = Annotated[float, FieldRule((("gt", 0), ("strict", True), ("allow_inf_nan", False)))]
+Currency = Annotated[str, FieldRule((("pattern", r"^[A-Z]{3}$"),))]
+Stated = Annotated[str, FieldRule((("min_length", 1),))]
 NO_OTHERS = {"extra": "forbid"}
 
 
@@ -89,7 +89,7 @@ class Preparation:
 class Node:
     """A machine, or a part of one, that runs a trial."""
 
-    name: Annotated[str, Rule((("min_length", 1),))]
+    name: Annotated[str, FieldRule((("min_length", 1),))]
     """Names the node's folder and its line in a message."""
     transport: Literal["local", "ssh", "openssh"] = "ssh"
     """``local`` for the machine that dlperf runs on, ``openssh`` to connect by the system's own ``ssh``."""

@@ -15,7 +15,7 @@ from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
     import dlperf
-    from dlperf.table.database import Answer
+    from dlperf.table.database import QueryResult
 
 commands = typer.Typer()
 
@@ -91,13 +91,13 @@ def query(
     options.report_unreadable(unreadable)
 
 
-def _objects(answer: Answer) -> list[dict[str, object]]:
+def _objects(answer: QueryResult) -> list[dict[str, object]]:
     if twice := {name for name in answer.columns if answer.columns.count(name) > 1}:
         raise RequestError(f"query: several columns are called {min(twice)!r}: name them with AS for --json")
     return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
 
-def _write_csv(answer: Answer, path: Path) -> None:
+def _write_csv(answer: QueryResult, path: Path) -> None:
     import csv
 
     try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dlperf.executors.cleaning import Cleaned
     from dlperf.executors.looking import MachineNow
     from dlperf.plan import Node, Selection
-    from dlperf.runs.paths import Workspace
+    from dlperf.runs.paths import WorkspacePaths
 
 commands = typer.Typer()
 
@@ -155,9 +155,9 @@ async def _look(nodes: Mapping[Node, Sequence[str]], every: float | None, as_jso
     import json
 
     from dlperf.executors.looking import look
-    from dlperf.executors.machines import Machines
+    from dlperf.executors.machines import MachineClients
 
-    reached, found = Machines(), []
+    reached, found = MachineClients(), []
     try:
         async for item in look(reached, nodes, every):
             if as_json:
@@ -245,7 +245,7 @@ def clean(
     raise typer.Exit(ExitCode.MEASURED_FAILED if unreadable or any(map(_is_kept, outcomes)) else ExitCode.DONE)
 
 
-def _clean_orphans(workspace: Workspace, names: Sequence[str], days: float, yes: bool, as_json: bool) -> None:
+def _clean_orphans(workspace: WorkspacePaths, names: Sequence[str], days: float, yes: bool, as_json: bool) -> None:
     import asyncio
 
     from dlperf.campaign.readiness import known_trials, nodes_of

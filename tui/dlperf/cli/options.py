@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
     from dlperf.catalog.files.problem import Problem
     from dlperf.plan.model import Plan, Selection
-    from dlperf.runs.paths import Workspace
+    from dlperf.runs.paths import WorkspacePaths
 
 
 def workspace_option(context: typer.Context) -> Path | None:
@@ -29,15 +29,15 @@ def workspace_option(context: typer.Context) -> Path | None:
     return Path(named) if named else None
 
 
-def current_workspace(context: typer.Context) -> Workspace:
+def current_workspace(context: typer.Context) -> WorkspacePaths:
     """Return the workspace at or above the folder of ``--workspace`` or the current folder.
 
     Raises:
         RequestError: there is none.
     """
-    from dlperf.runs.paths import Workspace
+    from dlperf.runs.paths import WorkspacePaths
 
-    return Workspace.find(workspace_option(context) or Path.cwd())
+    return WorkspacePaths.find(workspace_option(context) or Path.cwd())
 
 
 def open_workspace(context: typer.Context, complain: Callable[[object], object] | None = None) -> dlperf.Workspace:
@@ -54,7 +54,7 @@ def open_workspace(context: typer.Context, complain: Callable[[object], object] 
     return Workspace(workspace_option(context) or Path.cwd(), complain or print_skipped)
 
 
-def optional_workspace(context: typer.Context) -> Workspace | None:
+def optional_workspace(context: typer.Context) -> WorkspacePaths | None:
     """Return the current workspace, or None outside of any.
 
     Raises:

@@ -16,8 +16,8 @@ from dlperf.view.text import count_noun, number, one_line
 
 if TYPE_CHECKING:
     from dlperf.catalog.files.problem import Problem
-    from dlperf.runs.paths import Workspace
-    from dlperf.view.program import Output, Recognised
+    from dlperf.runs.paths import WorkspacePaths
+    from dlperf.view.program import Output, ProgramOutput
 
 commands = typer.Typer()
 
@@ -102,15 +102,15 @@ def _add_program(root: Path, command: str, name: str | None, batch_size: int | N
 
 
 def _workspace_root(start: Path) -> Path:
-    from dlperf.runs.paths import Workspace
+    from dlperf.runs.paths import WorkspacePaths
 
     try:
-        return Workspace.find(start).root
+        return WorkspacePaths.find(start).root
     except RequestError:
         return start
 
 
-def _print_recognised(output: Output, recognised: Recognised) -> None:
+def _print_recognised(output: Output, recognised: ProgramOutput) -> None:
     example, figure = recognised.example, recognised.figure
     if output.code is None:
         print_note("the trial run was stopped; a campaign runs the program to its end")
@@ -142,17 +142,17 @@ def quickstart(
     print(build.out / "index.html")
 
 
-def _workspace_for(context: typer.Context, directory: Path | None) -> Workspace:
-    from dlperf.runs.paths import Workspace
+def _workspace_for(context: typer.Context, directory: Path | None) -> WorkspacePaths:
+    from dlperf.runs.paths import WorkspacePaths
 
     start = directory or workspace_option(context)
     try:
-        return Workspace.find(start or Path.cwd())
+        return WorkspacePaths.find(start or Path.cwd())
     except RequestError:
         root = start or QUICKSTART_DIRECTORY
         _create(root)
         print_note(f"created a workspace: {root.resolve()}")
-        return Workspace.find(root)
+        return WorkspacePaths.find(root)
 
 
 def _asked_address() -> str:
@@ -178,9 +178,9 @@ def _is_workspace(root: Path) -> bool:
 
 def _update(root: Path) -> None:
     from dlperf.report.site.workspace import update_workspace
-    from dlperf.runs.paths import Workspace
+    from dlperf.runs.paths import WorkspacePaths
 
-    if not (notes := update_workspace(Workspace(root.resolve()), accept=True)):
+    if not (notes := update_workspace(WorkspacePaths(root.resolve()), accept=True)):
         raise RequestError(f"{root.resolve()} is a workspace already, and up to date")
     for note in notes:
         print_note(note)

@@ -16,13 +16,15 @@ from dlperf.opening import open_regular, private_writer
 from dlperf.plan import PlannedConfiguration, Selection, TrialKey
 from dlperf.runs.archive import seal, sha256_of
 from dlperf.runs.journal import figure_data
-from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths
 from dlperf.runs.records import CampaignRecord, Event, State, TrialRecord, TrialStatus, utc_now
 from dlperf.runs.store import append_records, write_campaign, write_record
 from dlperf.version import version
 
 
-def write_import(workspace: Workspace, name: str, plan: ImportPlan, logs: LogReader) -> dict[TrialKey, TrialResult]:
+def write_import(
+    workspace: WorkspacePaths, name: str, plan: ImportPlan, logs: LogReader
+) -> dict[TrialKey, TrialResult]:
     """Write a campaign of imported logs, and return each trial's result.
 
     Raises:
@@ -53,7 +55,7 @@ def refuse_existing(campaign: CampaignPaths) -> None:
 
 
 @contextmanager
-def _staged(workspace: Workspace, campaign: CampaignPaths) -> Iterator[CampaignPaths]:
+def _staged(workspace: WorkspacePaths, campaign: CampaignPaths) -> Iterator[CampaignPaths]:
     """Provide a folder that becomes the campaign at the end, and is removed after an error."""
     folder = workspace.staging(campaign)
     try:

@@ -20,7 +20,7 @@ from dlperf.formats.registry import Recognised, detect, parser_for, recognise, w
 from dlperf.formats.samples import Run
 from dlperf.formats.text.lines import LineReader
 from dlperf.opening import open_regular
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.secrets import redact_for_runs
 
 BLOCK = 1 << 20
@@ -111,7 +111,7 @@ class LogReader:
 BUILTIN_FORMATS = LogReader()
 
 
-def log_reader(workspace: Workspace, complain: Callable[[Problem], object] = lambda _: None) -> LogReader:
+def log_reader(workspace: WorkspacePaths, complain: Callable[[Problem], object] = lambda _: None) -> LogReader:
     """Return a reader that includes the formats of a workspace's catalogue.
 
     Args:

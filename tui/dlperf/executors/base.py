@@ -35,7 +35,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Reference:
+class TrialReference:
     """Where a submitted trial runs; written to ``ref.json`` before ``submit`` returns."""
 
     executor: str
@@ -140,7 +140,7 @@ class Executor(Protocol):
     async def check(self, launch: Launch) -> list[CheckItem]:
         """Check whether the machines are ready, one item per node and check."""
 
-    async def submit(self, trial: Trial) -> Reference:
+    async def submit(self, trial: Trial) -> TrialReference:
         """Start the trial; a second call returns the first call's reference."""
 
     async def poll(self, trials: Sequence[Trial]) -> list[Observation]:
@@ -161,7 +161,7 @@ class Executor(Protocol):
     async def collect(self, trial: Trial) -> None:
         """Archive every file of the trial, also after a failure."""
 
-    async def adopt(self, trial: Trial) -> Reference | None:
+    async def adopt(self, trial: Trial) -> TrialReference | None:
         """Return the reference of a trial that an earlier engine started, or None if no node has a record of it."""
 
     async def close(self) -> None:

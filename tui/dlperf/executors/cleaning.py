@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dlperf.errors import DlperfError
 from dlperf.executors.base import Trial
-from dlperf.executors.machines import Machines, all_of
+from dlperf.executors.machines import MachineClients, all_of
 from dlperf.executors.tasks import NodeTask, node_tasks
 from dlperf.messages import Message, message, quoted
 from dlperf.nodes.client import NodeClient
@@ -45,7 +45,7 @@ async def clean(
         discarded: patterns of files that may be lost, as paths in a node's folder.
         tidy: remove the program of dlperf, too, from a machine on which no trial is left.
     """
-    machines = Machines(transport)
+    machines = MachineClients(transport)
     groups: dict[Machine, dict[str, list[NodeTask]]] = defaultdict(lambda: defaultdict(list))
     for trial in trials:
         for task in node_tasks(trial):
@@ -60,7 +60,11 @@ async def clean(
 
 
 async def _clean_machine(
-    machines: Machines, machine: Machine, group: Iterable[Sequence[NodeTask]], discarded: Sequence[str], tidy: bool
+    machines: MachineClients,
+    machine: Machine,
+    group: Iterable[Sequence[NodeTask]],
+    discarded: Sequence[str],
+    tidy: bool,
 ) -> list[Cleaned]:
     outcomes = []
     for tasks in group:
@@ -95,7 +99,7 @@ async def clean_orphans(
         days: for which nothing in a folder has changed.
         remove: with all that they hold, and the caches where no trial is left.
     """
-    machines = Machines(transport)
+    machines = MachineClients(transport)
     distinct = {Machine.of(node): node for node in nodes}
     limit = days * SECONDS_A_DAY
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors import checks
-from dlperf.executors.base import CheckItem, Reference, Trial
+from dlperf.executors.base import CheckItem, Trial, TrialReference
 from dlperf.executors.machines import all_of
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, ROUND_SECONDS, SupervisedExecutor
 from dlperf.executors.tasks import NodeTask, container_facts, node_tasks
@@ -73,7 +73,7 @@ class DirectExecutor(SupervisedExecutor):
             return checks.unreachable(node, error), None
         return items, facts
 
-    async def submit(self, trial: Trial) -> Reference:
+    async def submit(self, trial: Trial) -> TrialReference:
         """Start the first node's supervisor, then the others'.
 
         ``ref.json`` is written before anything starts (with the port, so that a second call uses the same scripts)
@@ -170,7 +170,7 @@ class DirectExecutor(SupervisedExecutor):
         self._cancelling[trial.trial_id] = grace_seconds
         await self._cancel_nodes(trial)
 
-    async def adopt(self, trial: Trial) -> Reference | None:
+    async def adopt(self, trial: Trial) -> TrialReference | None:
         """Return ``ref.json`` if it is complete, else ask the nodes.
 
         Raises:
@@ -190,5 +190,5 @@ class DirectExecutor(SupervisedExecutor):
         return self._write_reference(trial, {"master_port": port, "nodes": nodes}) if nodes else None
 
 
-def _is_complete(reference: Reference, trial: Trial) -> bool:
+def _is_complete(reference: TrialReference, trial: Trial) -> bool:
     return len(reference.data["nodes"]) == len(trial.launch.nodes)

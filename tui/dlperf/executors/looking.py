@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlperf.errors import DlperfError
-from dlperf.executors.machines import Machines
+from dlperf.executors.machines import MachineClients
 from dlperf.messages import Message
 from dlperf.nodes.messages import StateNow
 from dlperf.plan import Node
@@ -28,7 +28,7 @@ class MachineNow:
 
 
 async def look(
-    machines: Machines, nodes: Mapping[Node, Sequence[str]], every: float | None
+    machines: MachineClients, nodes: Mapping[Node, Sequence[str]], every: float | None
 ) -> AsyncIterator[MachineNow]:
     """Yield the state of each machine as it answers, then again after so many seconds; once where ``every`` is None.
 
@@ -51,7 +51,7 @@ async def look(
 
 
 async def _watch(
-    machines: Machines, node: Node, names: tuple[str, ...], every: float | None, found: asyncio.Queue[MachineNow]
+    machines: MachineClients, node: Node, names: tuple[str, ...], every: float | None, found: asyncio.Queue[MachineNow]
 ) -> None:
     while True:
         found.put_nowait(await _ask(machines, node, names))
@@ -60,7 +60,7 @@ async def _watch(
         await asyncio.sleep(every)
 
 
-async def _ask(machines: Machines, node: Node, names: tuple[str, ...]) -> MachineNow:
+async def _ask(machines: MachineClients, node: Node, names: tuple[str, ...]) -> MachineNow:
     try:
         state = await machines.client(node).now()
     except DlperfError as error:

@@ -17,7 +17,7 @@ BESIDE_SECONDS = 0.5
 """How long machines that have answered wait for the others, whose answers the next round takes."""
 
 
-class Machines:
+class MachineClients:
     """Opens one client for each machine, however many nodes of a plan it has, when it is first used."""
 
     def __init__(self, transport: Callable[[Machine], Transport] = transport_to) -> None:

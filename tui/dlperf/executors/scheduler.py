@@ -24,14 +24,14 @@ __all__ = [
     "CommandResult",
     "Job",
     "Launch",
-    "Run",
     "Scheduler",
+    "SchedulerRun",
     "SilentSchedulerError",
     "job_script",
 ]
 
 
-class Run(Protocol):
+class SchedulerRun(Protocol):
     """Runs a command on the login node."""
 
     def __call__(self, argv: Sequence[str], script: bytes = b"") -> Awaitable[CommandResult]: ...
@@ -58,18 +58,18 @@ class Scheduler(ABC):
         """Return the command that removes a job from the queue and ends it."""
 
     @abstractmethod
-    async def jobs(self, run: Run, numbers: Sequence[str]) -> dict[str, Job]:
+    async def jobs(self, run: SchedulerRun, numbers: Sequence[str]) -> dict[str, Job]:
         """Return the jobs that the scheduler knows, by number.
 
         Raises:
             SilentSchedulerError: it does not answer; trials then run on, and are asked for again later.
         """
 
-    async def longest_minutes(self, run: Run, launch: Launch) -> int | None:
+    async def longest_minutes(self, run: SchedulerRun, launch: Launch) -> int | None:
         """Return the time limit of the job's queue, where there is one that is known."""
         return None
 
-    async def check(self, run: Run, launch: Launch, batch: Batch) -> list[CheckItem]:
+    async def check(self, run: SchedulerRun, launch: Launch, batch: Batch) -> list[CheckItem]:
         """Return whether the scheduler would accept the job."""
         return []
 

@@ -13,15 +13,15 @@ from typing import Any
 
 from dlperf.catalog.files.load import read_programs
 from dlperf.errors import DlperfError, UnreachableError
-from dlperf.executors.base import NodeObservation, Observation, Reference, Trial
+from dlperf.executors.base import NodeObservation, Observation, Trial, TrialReference
 from dlperf.executors.logs import collect_files, tail_machine
-from dlperf.executors.machines import Machines, Rounds, all_of
+from dlperf.executors.machines import MachineClients, Rounds, all_of
 from dlperf.executors.tasks import JOB, NodeTask, node_tasks
 from dlperf.executors.verdict import fail_silent, first_failure, trial_observation
 from dlperf.executors.wheels import fetched_wheels
 from dlperf.messages import Message, message
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.messages import NodeFile, NodeReport, Problem
+from dlperf.nodes.messages import NodeFile, NodeProblem, NodeReport
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan import Launch
 from dlperf.plan.hiding import revealed
@@ -56,7 +56,7 @@ class SupervisedExecutor:
             transport: how a machine is reached.
             sibling_grace_seconds: see SIBLING_GRACE_SECONDS.
         """
-        self._machines = Machines(transport)
+        self._machines = MachineClients(transport)
         self._workspace_catalog = workspace_catalog
         self._sibling_grace = sibling_grace_seconds
         self._observing = Rounds(self._observe, ROUND_SECONDS)
@@ -73,7 +73,7 @@ class SupervisedExecutor:
         """Reports of the last poll, by which the next tail knows what to fetch."""
         self._awaited: dict[tuple[str, str], NodeReport] = {}
         """Reports that ended a wait, which the next poll takes."""
-        self._problems: dict[tuple[str, str], Problem] = {}
+        self._problems: dict[tuple[str, str], NodeProblem] = {}
         """Tasks with a file that cannot be read or archived → the first of them."""
         self._asked_to_end: set[tuple[str, str]] = set()
         """Tasks whose node has received a request to end."""
@@ -224,15 +224,15 @@ class SupervisedExecutor:
     def _last_known(self, task: NodeTask) -> NodeObservation:
         return self._known.get(task.key, NodeObservation(task.node.name, State.SUBMITTED, starts=task.starts))
 
-    def _reference(self, trial: Trial) -> Reference | None:
+    def _reference(self, trial: Trial) -> TrialReference | None:
         """``ref.json``, also of a trial that an earlier engine archived without a journal entry.
 
         None where a crash of this machine lost it: the nodes, or the scheduler, know the trial.
         """
-        return read_record_if_whole(trial.paths.reference, Reference, read=TrialFiles(trial.paths).read)
+        return read_record_if_whole(trial.paths.reference, TrialReference, read=TrialFiles(trial.paths).read)
 
-    def _write_reference(self, trial: Trial, data: dict[str, Any]) -> Reference:
-        reference = Reference(self.name, data)
+    def _write_reference(self, trial: Trial, data: dict[str, Any]) -> TrialReference:
+        reference = TrialReference(self.name, data)
         write_record(trial.paths.reference, reference, durable=False)
         return reference
 

@@ -9,7 +9,7 @@ from math import inf
 
 from dlperf.executors.base import NodeObservation, Observation
 from dlperf.messages import Message, message, quoted
-from dlperf.nodes.messages import ExitRecord, NodeFileError, NodeReport, Problem
+from dlperf.nodes.messages import ExitRecord, NodeFileError, NodeProblem, NodeReport
 from dlperf.plan import Launch
 from dlperf.runs.records import State, TrialStatus, record_time
 
@@ -33,7 +33,7 @@ def node_observation(node: str, report: NodeReport, starts: bool = True) -> Node
     return replace(seen, state=State.LOST, cause=_why_lost(report), ended=_heartbeat(report))
 
 
-def cause_of_problem(node: str, problem: Problem) -> Message:
+def cause_of_problem(node: str, problem: NodeProblem) -> Message:
     return NodeFileError(node, problem["file"], problem["reason"]).message
 
 

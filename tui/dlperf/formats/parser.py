@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from dlperf.formats.recorder import Recorder, ignore_run
-from dlperf.formats.rules import RecordRule, Rule, Rules
+from dlperf.formats.rules import LogRule, RecordRule, Rules
 from dlperf.formats.samples import Run
 from dlperf.formats.text.joined import LineJoiner
 from dlperf.formats.text.lines import LineReader, Lines
@@ -25,7 +25,7 @@ DECLARATION_BYTES = 1 << 22
 class _Matches(NamedTuple):
     """Matches of a rule, and the indices of their lines, in order."""
 
-    rule: Rule
+    rule: LogRule
     indices: Sequence[int]
     matches: Sequence[Any]
 
@@ -88,7 +88,7 @@ class LogParser:
         if not self.runs:
             self._apply(self._rules.held_events, lines, 0)
 
-    def _apply(self, rules: Sequence[Rule], lines: Lines, start: int) -> None:
+    def _apply(self, rules: Sequence[LogRule], lines: Lines, start: int) -> None:
         """Let rules handle the lines from an index on."""
         possible = _possible_rules(rules, lines.text)
         for found in _in_line_order(_find_matches(possible, lines.lines, start)):
@@ -146,13 +146,13 @@ class _RecentLines:
         return [each for each, size in zip(found, sizes, strict=True) if size <= DECLARATION_BYTES][::-1]
 
 
-def _possible_rules(rules: Sequence[Rule], text: bytes) -> list[Rule]:
+def _possible_rules(rules: Sequence[LogRule], text: bytes) -> list[LogRule]:
     """Return the rules that can match some line of a text."""
     present = {contains: contains in text for contains in {rule.contains for rule in rules}}
     return [rule for rule in rules if present[rule.contains]]
 
 
-def _find_matches(rules: Sequence[Rule], lines: Sequence[bytes], start: int) -> list[_Matches]:
+def _find_matches(rules: Sequence[LogRule], lines: Sequence[bytes], start: int) -> list[_Matches]:
     """Match rules with the lines from an index on."""
     found = []
     indices_by_text: dict[bytes, list[int]] = {}
@@ -188,12 +188,12 @@ def _in_line_order(found: Sequence[_Matches]) -> Iterator[_Matches]:
         yield _Matches(found[number].rule, indices, list(islice(matches[number], len(indices))))
 
 
-def _apply_all(rules: Sequence[Rule], number: int, line: bytes) -> None:
+def _apply_all(rules: Sequence[LogRule], number: int, line: bytes) -> None:
     for rule in rules:
         _apply_rule(rule, number, line)
 
 
-def _apply_rule(rule: Rule, number: int, line: bytes, origins: Origins | None = None) -> bool:
+def _apply_rule(rule: LogRule, number: int, line: bytes, origins: Origins | None = None) -> bool:
     """Let a rule handle a line if it matches; return whether it did."""
     match = rule.search(line) if rule.contains in line else None
     if match is None:

@@ -17,7 +17,7 @@ Position = tuple[float, float]
 """Epoch and step of a record."""
 
 
-class Progress:
+class RunPosition:
     """Position of the current run, by which the start of the next one is recognised."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from dlperf.formats.declarations import (
     metadata,
     without_contradicted,
 )
-from dlperf.formats.progress import Position, Progress
+from dlperf.formats.progress import Position, RunPosition
 from dlperf.formats.samples import COLUMNS, FormatInfo, PrintedMetric, Run, Samples, Summary, Window, append_latest
 
 RUN_LIMIT = 1000
@@ -82,7 +82,7 @@ class Recorder:
         self._declared = self._facts
         self._steps = inf
         self._rate = nan
-        self._progress = Progress()
+        self._progress = RunPosition()
         self._drawn: Position | None = None
         self._is_full = False
         self._described: dict[str, tuple[str, Direction]] = {}
@@ -251,7 +251,7 @@ class Recorder:
 
     def _open_run(self) -> bool:
         """Open a run and return True; at the limit, note that in the last run, which goes on, and return False."""
-        self._progress = Progress()
+        self._progress = RunPosition()
         if len(self.runs) == RUN_LIMIT:
             _note(self.runs[-1], "run_limit")
             self._is_full = True

@@ -21,8 +21,8 @@ from dlperf.formats.programs import mllog, own, paddleclas
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import (
     HeldRecords,
+    LogRule,
     RecordRule,
-    Rule,
     Rules,
     leading_text,
     metadata_rules,
@@ -201,7 +201,7 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
         recorder.describe_metric(name, metric.unit, metric.direction)
     held = HeldRecords(recorder) if entry.unfinished else None
     means = OverlappingMeans(entry.means_of_last) if entry.means_of_last else None
-    events: list[Rule] = [_record_rule(recorder, dialect, means=means) for dialect in (entry, *entry.dialects)]
+    events: list[LogRule] = [_record_rule(recorder, dialect, means=means) for dialect in (entry, *entry.dialects)]
     events += [TotalRule(recorder, dialect.record, _contains(dialect).encode()) for dialect in entry.totals]
     held_events = [_record_rule(recorder, dialect, held) for dialect in entry.unfinished]
     if entry.end is not None:
@@ -216,7 +216,7 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
 
 def _record_rule(
     recorder: Recorder, dialect: Dialect, held: HeldRecords | None = None, means: OverlappingMeans | None = None
-) -> Rule:
+) -> LogRule:
     clock = None if dialect.time_format is None else Clock(dialect.time_format)
     differs = (None, None, None) if isinstance(dialect, LogFormat) else (dialect.window, held, dialect.unit)
     return RecordRule(recorder, dialect.record, _contains(dialect).encode(), clock, *differs, means)

@@ -29,7 +29,7 @@ SHORT = 4
 _QUANTIFIERS = ("*", "?", "{")
 
 
-class Rule(Protocol):
+class LogRule(Protocol):
     """One kind of line of a format."""
 
     @property
@@ -81,13 +81,13 @@ class HeldRecords:
 class Rules:
     """The rules of a format, for one log."""
 
-    events: Sequence[Rule]
+    events: Sequence[LogRule]
     """Records, summaries, ends: searched for in every line. Only the first rule that matches a line handles it."""
-    declarations: Sequence[Rule] = ()
+    declarations: Sequence[LogRule] = ()
     """Settings of a run: searched for before a run's first record and after the last record of the log."""
     held: HeldRecords | None = None
     """Records that count at the end of a log without others."""
-    held_events: Sequence[Rule] = ()
+    held_events: Sequence[LogRule] = ()
     """Their rules: searched for in every line until the log has another record."""
     early_last: bool = False
     """The time of the last record of a run does not count."""
@@ -303,7 +303,7 @@ def _by_finer_digits(texts: Texts, seconds: Sequence[float], steps: Sequence[flo
     return chosen
 
 
-def metadata_rules(recorder: Recorder, patterns: Mapping[str, Iterable[str]]) -> list[Rule]:
+def metadata_rules(recorder: Recorder, patterns: Mapping[str, Iterable[str]]) -> list[LogRule]:
     """Return a rule for each pattern, which declares what the only group of the pattern matched.
 
     Args:
@@ -313,7 +313,7 @@ def metadata_rules(recorder: Recorder, patterns: Mapping[str, Iterable[str]]) ->
     return [_metadata_rule(recorder, name, pattern) for name, each in patterns.items() for pattern in each]
 
 
-def _metadata_rule(recorder: Recorder, name: str, pattern: str) -> Rule:
+def _metadata_rule(recorder: Recorder, name: str, pattern: str) -> LogRule:
     def declare(match: re.Match[bytes], number: int) -> None:
         if match[1] is not None:
             recorder.declare(name, match[1].decode("utf-8", "replace"))

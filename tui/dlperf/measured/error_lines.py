@@ -22,7 +22,7 @@ _OUTPUT = {name: re.compile(pattern, re.MULTILINE) for name, pattern in PATTERNS
 
 
 @dataclass(frozen=True)
-class Line:
+class ErrorLine:
     """A line of output, or a notice of Open MPI or Lmod as one line."""
 
     text: str
@@ -31,7 +31,7 @@ class Line:
     is_notice: bool = False
 
 
-def error_line(output: str) -> Line | None:
+def error_line(output: str) -> ErrorLine | None:
     """Return the first line that names an error: an exception, else an error of a shell, a tool or a launcher."""
     lines = program_lines(output)
     return _first_exception(lines) or next(filter(_is_error, lines), None) or _signal(output)
@@ -61,11 +61,11 @@ def printable_end(log: bytes, lines: int = 3, characters: int = 300) -> str:
     return " | ".join([line for line in kept if line][-lines:])[-characters:]
 
 
-def _printable(lines: Sequence[Line]) -> str:
+def _printable(lines: Sequence[ErrorLine]) -> str:
     return printable_end("\n".join(line.text for line in lines).encode(errors="replace"), lines=1)
 
 
-def _says_nothing(line: Line) -> bool:
+def _says_nothing(line: ErrorLine) -> bool:
     return _LINE["summary"].match(line.text) is not None
 
 
@@ -78,23 +78,25 @@ def failed_rank(output: str) -> int | None:
     return int(next(filter(None, stated.groups()))) if stated else None
 
 
-def program_lines(output: str) -> list[Line]:
+def program_lines(output: str) -> list[ErrorLine]:
     """Return the lines up to the launcher's report on the failure, and each notice of Open MPI as one line."""
     texts = [text[:LONGEST_LINE] for text in output.replace("\r", "\n").split("\n")]
     return list(_folded(takewhile(lambda text: not _LINE["epilogue"].match(text), texts)))
 
 
-def _folded(texts: Iterable[str]) -> Iterator[Line]:
+def _folded(texts: Iterable[str]) -> Iterator[ErrorLine]:
     rest = iter(texts)
     for text in rest:
         if _LINE["rule"].match(text):
-            yield Line(_notice(list(takewhile(lambda inside: not _LINE["rule"].match(inside), rest))), is_notice=True)
+            yield ErrorLine(
+                _notice(list(takewhile(lambda inside: not _LINE["rule"].match(inside), rest))), is_notice=True
+            )
         elif _LINE["paragraph"].match(text):
-            yield Line(" ".join(map(str.strip, [text, *takewhile(str.strip, rest)])), is_notice=True)
+            yield ErrorLine(" ".join(map(str.strip, [text, *takewhile(str.strip, rest)])), is_notice=True)
         elif text.strip():
             tag = _LINE["tag"].match(text)
             rank = next(filter(None, tag.groups()), None) if tag else None
-            yield Line(text[tag.end() if tag else 0 :].strip(), None if rank is None else int(rank))
+            yield ErrorLine(text[tag.end() if tag else 0 :].strip(), None if rank is None else int(rank))
 
 
 def _notice(texts: Sequence[str]) -> str:
@@ -104,7 +106,7 @@ def _notice(texts: Sequence[str]) -> str:
     return f"{paragraph} ({details})" if details else paragraph
 
 
-def _first_exception(lines: Iterable[Line]) -> Line | None:
+def _first_exception(lines: Iterable[ErrorLine]) -> ErrorLine | None:
     """The first exception, or the one that was raised while the first was handled."""
     first = None
     for line in lines:
@@ -112,19 +114,19 @@ def _first_exception(lines: Iterable[Line]) -> Line | None:
         if _LINE["chained"].match(line.text):
             first = None
         elif found and first is None and not _says_nothing(line):
-            first = Line(found[found.lastindex or 0].strip(), line.rank)
+            first = ErrorLine(found[found.lastindex or 0].strip(), line.rank)
     return first
 
 
-def _signal(output: str) -> Line | None:
+def _signal(output: str) -> ErrorLine | None:
     found = _OUTPUT["signal"].search(output)
     if not found:
         return None
     host, rank, signal = found.groups()
-    return Line(f"rank {rank} on {host}: {signal}" if host else f"rank {rank}: {signal}", int(rank))
+    return ErrorLine(f"rank {rank} on {host}: {signal}" if host else f"rank {rank}: {signal}", int(rank))
 
 
-def _is_error(line: Line) -> bool:
+def _is_error(line: ErrorLine) -> bool:
     if _says_nothing(line):
         return False
     return line.is_notice or bool(_LINE["error"].match(line.text) and not _LINE["warning"].match(line.text))

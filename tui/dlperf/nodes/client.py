@@ -23,11 +23,11 @@ from dlperf.nodes.messages import (
     Facts,
     Frame,
     Hello,
-    Identity,
     JobAnswer,
     Line,
     NodeFile,
     NodeReport,
+    ProcessIdentity,
     ReadAnswer,
     Removal,
     Reports,
@@ -90,7 +90,7 @@ class NodeClient:
 
     async def start(self, directory: str, files: Sequence[NodeFile]) -> dict[str, Any]:
         """Start a trial's supervisor, unless it was started before: pid, start_ticks, boot_id."""
-        return dict(await self._ask("start", Identity, files, directory=directory))
+        return dict(await self._ask("start", ProcessIdentity, files, directory=directory))
 
     async def observe(self, directories: Sequence[str]) -> list[NodeReport]:
         """The states of trials, in the order asked."""

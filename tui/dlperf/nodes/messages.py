@@ -47,7 +47,7 @@ class NodeFileError(DlperfError):
 
 
 @with_config(ConfigDict(extra="allow"))
-class Identity(TypedDict):
+class ProcessIdentity(TypedDict):
     """The supervisor of a trial."""
 
     pid: Size
@@ -66,7 +66,7 @@ class ExitRecord(TypedDict):
     cause: NotRequired[Line | Cause | None]
 
 
-class Problem(TypedDict):
+class NodeProblem(TypedDict):
     """A file of a trial that the agent cannot read."""
 
     file: Word
@@ -205,7 +205,7 @@ class ByteRange:
 class NodeReport:
     """The state of one trial on one node."""
 
-    supervisor: Identity | None
+    supervisor: ProcessIdentity | None
     """pid, start_ticks, boot_id, started; None where the trial was never started."""
     alive: bool
     """The supervisor runs, or the sweeper that replaced it."""
@@ -224,7 +224,7 @@ class NodeReport:
     """Size in bytes of ``telemetry.csv``; None where it is absent."""
     arrivals: Size | None = None
     """Size in bytes of ``out.times``; None where it is absent."""
-    problem: Problem | None = None
+    problem: NodeProblem | None = None
     """The first file of the trial that cannot be read."""
 
 
@@ -316,7 +316,7 @@ def sound_report(report: NodeReport | dict[str, Any]) -> NodeReport:
     """
     if isinstance(report, NodeReport):
         return report
-    problem: Problem | None = None
+    problem: NodeProblem | None = None
     while True:
         try:
             sound = type_adapter(NodeReport).validate_json(json.dumps(report), strict=True)

@@ -15,7 +15,7 @@ from dlperf.opening import is_plain, linked
 from dlperf.redaction import Redactor
 from dlperf.report.charts.svg import style_sheet
 from dlperf.report.data import SiteData
-from dlperf.report.evidence import NOTHING, Evidence, EvidenceReader, HashedFile
+from dlperf.report.evidence import NOTHING, EvidenceReader, HashedFile, TrialEvidence
 from dlperf.report.files import downloads
 from dlperf.report.files.editions import keep_edition, refuse_edition
 from dlperf.report.files.feed import feed
@@ -36,7 +36,7 @@ from dlperf.report.pages.results.profiles import OfferedProfile
 from dlperf.report.redaction import of_overviews, refuse_leaks, report_lines, site_redactor, without_secrets
 from dlperf.report.site import locations as at
 from dlperf.report.site.acknowledged import read_acknowledged, without_acknowledged
-from dlperf.report.site.locations import Group
+from dlperf.report.site.locations import ReportGroup
 from dlperf.report.site.metadata import described_pages, with_metadata
 from dlperf.report.site.mkdocs import build_html, refuse_foreign_folder
 from dlperf.report.site.parallel import parallel_map
@@ -44,7 +44,7 @@ from dlperf.report.site.settings import read_settings
 from dlperf.report.site.staging import stage
 from dlperf.report.site.workspace import update_workspace
 from dlperf.report.site.writing import Sources
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.columns import flat_columns, parquet
 from dlperf.table.model import ConfigurationResult
 
@@ -72,7 +72,9 @@ class SiteBuild:
     """What mkdocs.yml lacks, and what the site lacks for it."""
 
 
-def build_site(workspace: Workspace, out: Path | None = None, strict: bool = False, edition: str = "") -> SiteBuild:
+def build_site(
+    workspace: WorkspacePaths, out: Path | None = None, strict: bool = False, edition: str = ""
+) -> SiteBuild:
     """Write the pages and build the site.
 
     Args:
@@ -114,7 +116,7 @@ def missing_addresses(data: SiteData) -> list[str]:
     return [f"mkdocs.yml: no {name}: {lacks}" for name, lacks in ADDRESSES.items() if not known[name]]
 
 
-def write_pages(workspace: Workspace, data: SiteData) -> Sources:
+def write_pages(workspace: WorkspacePaths, data: SiteData) -> Sources:
     """Write everything that MkDocs builds from, and remove what earlier builds left there."""
     redactor = site_redactor(workspace, data)
     sources = Sources(workspace.site_build)
@@ -126,7 +128,7 @@ def write_pages(workspace: Workspace, data: SiteData) -> Sources:
     return sources
 
 
-def _write_part(workspace: Workspace, data: SiteData, redactor: Redactor, group: Group | None) -> Sources:
+def _write_part(workspace: WorkspacePaths, data: SiteData, redactor: Redactor, group: ReportGroup | None) -> Sources:
     """Write the pages of a group, or the overviews."""
     sources = Sources(workspace.site_build, redactor if group is not None else of_overviews(redactor))
     if group is not None:
@@ -202,7 +204,11 @@ def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, st
 
 
 def _write_group(
-    group: Group, results: tuple[ConfigurationResult, ...], sources: Sources, data: SiteData, reader: EvidenceReader
+    group: ReportGroup,
+    results: tuple[ConfigurationResult, ...],
+    sources: Sources,
+    data: SiteData,
+    reader: EvidenceReader,
 ) -> None:
     """Write the page of a group in every language, and the files that it links to."""
     evidence = {
@@ -232,7 +238,7 @@ def _write_pictures(sources: Sources, result: ConfigurationResult, evidence: Evi
     return shapes
 
 
-def _offer_files(sources: Sources, found: Evidence) -> Evidence:
+def _offer_files(sources: Sources, found: TrialEvidence) -> TrialEvidence:
     """Offer the trial's files as downloads, except an altered log."""
     if found.log is not None and not found.log_altered:
         sources.copy(at.log_download(found.log.sha256), found.log.source)

@@ -25,7 +25,7 @@ from dlperf.plan import PlannedConfiguration
 from dlperf.report.charts.svg import series_of
 from dlperf.report.machine import Probed
 from dlperf.report.site import locations as at
-from dlperf.report.site.locations import Group, group_of
+from dlperf.report.site.locations import ReportGroup, group_of
 from dlperf.runs.published import PublishedReport
 from dlperf.runs.records import CampaignRecord
 from dlperf.table.load import SUPERSEDED
@@ -132,7 +132,7 @@ class SiteData:
         return tuple(row for row in self.ordered if row.case != DIAGNOSIS)
 
     @cached_property
-    def groups(self) -> dict[Group, tuple[ConfigurationResult, ...]]:
+    def groups(self) -> dict[ReportGroup, tuple[ConfigurationResult, ...]]:
         return grouped(self.ordered, group_of)
 
     @cached_property

@@ -20,10 +20,10 @@ from dlperf.opening import read_bytes
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.data import is_published
 from dlperf.report.files.downloads import Download
-from dlperf.report.site.locations import Group
+from dlperf.report.site.locations import ReportGroup
 from dlperf.runs.archive import RENDERED, TrialFiles, sha256_of
 from dlperf.runs.bounded import load_json
-from dlperf.runs.paths import NodePaths, TrialPaths, Workspace
+from dlperf.runs.paths import NodePaths, TrialPaths, WorkspacePaths
 from dlperf.runs.store import Complain, read_record_if_whole
 from dlperf.table.model import ConfigurationResult
 
@@ -40,7 +40,7 @@ class HashedFile:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class TrialEvidence:
     """The files and facts of one trial that a page shows."""
 
     node: str = ""
@@ -63,13 +63,13 @@ class Evidence:
 
 
 PlanOf = Callable[[ConfigurationResult], PlannedConfiguration | None]
-NOTHING = Evidence()
+NOTHING = TrialEvidence()
 
 
 class EvidenceReader:
     """Reader of the evidence of trials of one workspace."""
 
-    def __init__(self, workspace: Workspace, damaged: Complain | None = None) -> None:
+    def __init__(self, workspace: WorkspacePaths, damaged: Complain | None = None) -> None:
         """Report each unreadable timeline, which is made again, to ``damaged``."""
         self._workspace = workspace
         self._damaged = damaged
@@ -77,7 +77,7 @@ class EvidenceReader:
 
     def of_group(
         self, results: Iterable[ConfigurationResult], plan_of: PlanOf
-    ) -> Iterator[tuple[ConfigurationResult, TrialResult, Evidence]]:
+    ) -> Iterator[tuple[ConfigurationResult, TrialResult, TrialEvidence]]:
         """Yield each trial of a page with its evidence, the script only once."""
         shown = False
         for row in results:
@@ -87,7 +87,7 @@ class EvidenceReader:
                 shown = shown or bool(found.launch)
                 yield row, trial, found
 
-    def diagnosis(self, group: Group) -> list[Fleet]:
+    def diagnosis(self, group: ReportGroup) -> list[Fleet]:
         """Return what a diagnosis found in the machines; nothing for other cases."""
         found = group.case == CASE and not is_published(group.campaign)
         return diagnosis_of(self._workspace.campaign(group.campaign), self._logs) if found else []
@@ -109,7 +109,7 @@ class EvidenceReader:
         planned: PlannedConfiguration | None,
         *,
         with_launch: bool = True,
-    ) -> Evidence:
+    ) -> TrialEvidence:
         """Return the evidence of a trial; parts that are missing stay empty.
 
         Args:
@@ -126,7 +126,7 @@ class EvidenceReader:
         offered = (_hashed(kept, node.launch), probed, _hashed(kept, node.telemetry))
         environment = dict(self._environment(probed))
         altered = log is not None and log.sha256 != trial.log_sha256
-        return Evidence(
+        return TrialEvidence(
             node=node.directory.name,
             launch=_launch(kept, node) if with_launch else "",
             topology=environment.pop("topology", ""),

@@ -16,7 +16,7 @@ from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
 from dlperf.report.data import gpus_total, grouped, is_published
 from dlperf.report.site.locations import configuration_page, html_address
-from dlperf.report.views import Figure
+from dlperf.report.views import FigureView
 from dlperf.table.model import ConfigurationResult
 
 TITLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))
@@ -126,7 +126,7 @@ def per_joule_text(result: ConfigurationResult) -> str:
 
 def figure(
     language: Language, page: str, result: ConfigurationResult, *, scaling: bool = False, best: bool = False
-) -> Figure:
+) -> FigureView:
     """Return the throughput of a configuration for a cell on a page, or the reason why it is missing.
 
     Args:
@@ -135,8 +135,8 @@ def figure(
     """
     address = html_address(page, configuration_page(result))
     if result.value is None:
-        return Figure(result.status.kind(language), address, missing=True)
-    return Figure(
+        return FigureView(result.status.kind(language), address, missing=True)
+    return FigureView(
         value_text(result),
         address,
         full_text(result),

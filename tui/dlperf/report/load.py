@@ -15,9 +15,9 @@ from dlperf.report.data import SiteData
 from dlperf.report.evidence import EvidenceReader
 from dlperf.report.files.editions import editions
 from dlperf.report.machine import Probed
-from dlperf.report.rechecking import Recheck
+from dlperf.report.rechecking import WorkspaceRecheck
 from dlperf.report.site.settings import read_settings, site_address
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.secrets import refuse_damaged_secrets
@@ -32,13 +32,13 @@ HERE = "local"
 """Id of the built-in entry of the machine that dlperf runs on."""
 
 
-def load_site_data(workspace: Workspace, edition: str = "") -> SiteData:
+def load_site_data(workspace: WorkspacePaths, edition: str = "") -> SiteData:
     """Load the data of all pages; what cannot be read is left out and listed in ``problems``."""
     campaigns: dict[str, CampaignRecord] = {}
     rows: list[ConfigurationResult] = []
     verified: dict[str, Verified] = {}
     problems: list[str] = []
-    recheck = Recheck(workspace)
+    recheck = WorkspaceRecheck(workspace)
 
     def leave_out(error: DlperfError) -> None:
         problems.append(f"left out: {error}")
@@ -102,12 +102,12 @@ def named_by_processor(catalog: Catalog, probed: Mapping[tuple[str, str, str], P
     return {**catalog.hardware, HERE: entry.model_copy(update={"title": model, "zh": chinese})}
 
 
-def _has_profile(workspace: Workspace, campaign: str, plan: PlannedConfiguration) -> bool:
+def _has_profile(workspace: WorkspacePaths, campaign: str, plan: PlannedConfiguration) -> bool:
     return bool(workspace.campaign(campaign).profiles(profiled_configuration(plan.configuration).id))
 
 
 def _probed(
-    workspace: Workspace,
+    workspace: WorkspacePaths,
     rows: Iterable[ConfigurationResult],
     plans: Mapping[tuple[str, str], PlannedConfiguration],
     damaged: Complain,

@@ -24,7 +24,7 @@ from dlperf.opening import read_bytes
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.site.parallel import parallel_map
 from dlperf.runs.archive import TrialFiles
-from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths
 from dlperf.runs.records import TrialStatus
 from dlperf.runs.store import read_record_if_whole, write_atomic
 from dlperf.verification.differing import compare
@@ -36,10 +36,10 @@ FEW = 16
 """Trials that are recomputed faster than processes are started."""
 
 
-class Recheck:
+class WorkspaceRecheck:
     """Checks the results of one workspace."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: WorkspacePaths) -> None:
         self._workspace = workspace
         name = hashlib.sha256(os.fsencode(workspace.root)).hexdigest()[:32]
         self._kept = _cache_folder() / name

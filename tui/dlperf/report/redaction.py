@@ -19,7 +19,7 @@ from dlperf.redaction.rules import compiled
 from dlperf.report import markdown as md
 from dlperf.report.data import SiteData
 from dlperf.runs.archive import TrialFiles
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.secrets import secrets_of
 
@@ -31,7 +31,7 @@ FoundIn = Mapping[Found, Iterable[str]]
 """What was replaced → the files that it was in."""
 
 
-def site_redactor(workspace: Workspace, data: SiteData) -> Redactor:
+def site_redactor(workspace: WorkspacePaths, data: SiteData) -> Redactor:
     """Return the redactor of a site's pages and files."""
     secrets: dict[str, str] = {}
     homes: set[str] = set()
@@ -76,7 +76,7 @@ def page_spellings(value: str) -> tuple[str, ...]:
     return md.text(value), md.text(escape(value)), md.attribute(value)
 
 
-def without_secrets(workspace: Workspace, data: SiteData) -> list[str]:
+def without_secrets(workspace: WorkspacePaths, data: SiteData) -> list[str]:
     """Return the campaigns whose plans have secrets that are not here, so that they are not found in logs."""
     paths = [workspace.campaign(name) for name in data.campaigns]
     unknown = [each for each in paths if not secrets_of(each.directory) and has_placeholder(read_bytes(each.plan))]

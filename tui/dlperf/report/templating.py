@@ -166,7 +166,7 @@ def _environment(code: Code, folder: Path | None) -> Environment:
     environment.globals.update(
         separator=Safe(language.separator), colon=Safe(language.colon), gap=Safe(language.gap), between=Safe(md.BETWEEN)
     )
-    kinds = (views.Figure, views.Lead, views.Link, views.Listed, views.Text)
+    kinds = (views.FigureView, views.Lead, views.Link, views.Listed, views.TextView)
     environment.tests.update({kind.__name__.lower(): _is(kind) for kind in kinds})
     environment.filters.update(
         unbroken=md.unbroken,

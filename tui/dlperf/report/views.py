@@ -19,7 +19,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextView:
     """Text whose kind tells how it is shown."""
 
     text: str
@@ -41,7 +41,7 @@ class Lead:
 
     first: Link | None = None
     second: Link | None = None
-    value: Figure | None = None
+    value: FigureView | None = None
     """Of the second."""
     verdict: str = ""
     """Code of a claim."""
@@ -62,7 +62,7 @@ class Lead:
 
 
 @dataclass(frozen=True)
-class Figure:
+class FigureView:
     """A throughput with its spread, scaling and caveat, or the reason why it is missing."""
 
     value: str
@@ -82,7 +82,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnView:
     """The head of a column, and the layout of its cells."""
 
     title: str | Link | Listed
@@ -95,12 +95,12 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableView:
     """Rows of text, links and figures."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnView, ...]
     rows: tuple[tuple[object, ...], ...]
-    same: tuple[tuple[Column, object], ...] = ()
+    same: tuple[tuple[ColumnView, object], ...] = ()
     """Columns that have the same value in every row, with that value; shown once above the table."""
 
     def __bool__(self) -> bool:
@@ -114,7 +114,7 @@ class Bar:
     name: str
     aside: str
     """Conditions of the value, small beside its name."""
-    figure: Figure
+    figure: FigureView
     share: str
     """Length of the bar in percent."""
     series: int
@@ -131,7 +131,7 @@ class Part:
     """Tables or a chart under a title."""
 
     title: tuple[str | Link, ...]
-    tables: tuple[Table, ...] = ()
+    tables: tuple[TableView, ...] = ()
     bars: tuple[Bar, ...] = ()
     unit: str = ""
 
@@ -148,12 +148,12 @@ class Picture:
     """``data-`` attributes for scripts, by name."""
 
 
-def date(moment: str) -> Text | str:
+def date(moment: str) -> TextView | str:
     """Return the day of a moment as a date; empty if unknown."""
-    return Text(moment[:10], "time") if moment else ""
+    return TextView(moment[:10], "time") if moment else ""
 
 
-def filled(columns: Sequence[Column], rows: Sequence[Sequence[object]], once: Sequence[int] = ()) -> Table:
+def filled(columns: Sequence[ColumnView], rows: Sequence[Sequence[object]], once: Sequence[int] = ()) -> TableView:
     """Return a table without its empty columns.
 
     Args:
@@ -161,7 +161,7 @@ def filled(columns: Sequence[Column], rows: Sequence[Sequence[object]], once: Se
     """
     same = [column for column in once if len(rows) > 1 and len({row[column] for row in rows}) == 1]
     shown = [place for place in range(len(columns)) if place not in same and any(row[place] for row in rows)]
-    return Table(
+    return TableView(
         tuple(columns[place] for place in shown),
         tuple(tuple(row[place] for place in shown) for row in rows),
         tuple((columns[place], rows[0][place]) for place in sorted(same) if rows[0][place]),

@@ -12,7 +12,7 @@ from dlperf.opening import read_bytes
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
-from dlperf.runs.paths import CampaignPaths, TrialPaths, Workspace, text_of
+from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths, text_of
 from dlperf.runs.store import each_readable, read_campaign, write_atomic, write_campaign
 
 Item = TypeVar("Item")
@@ -30,7 +30,7 @@ class FoundTrial:
         return self.campaign.trial(self.key)
 
 
-def find_campaign(workspace: Workspace, text: str) -> CampaignPaths:
+def find_campaign(workspace: WorkspacePaths, text: str) -> CampaignPaths:
     """Find a campaign by name or unique substring.
 
     Raises:
@@ -40,7 +40,7 @@ def find_campaign(workspace: Workspace, text: str) -> CampaignPaths:
     return _only("campaign", text, {paths.name: paths for paths in workspace.campaigns()})
 
 
-def refuse_unfinished(workspace: Workspace, name: str) -> None:
+def refuse_unfinished(workspace: WorkspacePaths, name: str) -> None:
     """Explain a campaign without a plan.
 
     Raises:
@@ -62,7 +62,7 @@ def find_key(paths: CampaignPaths, text: str) -> TrialKey:
     return _only("trial", text, {str(key): key for key in campaign_status(paths).trials})
 
 
-def find_trial(workspace: Workspace, text: str) -> FoundTrial:
+def find_trial(workspace: WorkspacePaths, text: str) -> FoundTrial:
     """Find a trial by ``<campaign>/<configuration id>/<number>`` or a unique substring.
 
     A campaign's whole name restricts the search to its trials; ``<campaign>/<number>`` is enough where the campaign has
@@ -116,7 +116,7 @@ def _listed(names: Iterable[str], most: int = 5) -> str:
     return ", ".join(repr(name) for name in every[:most]) + more
 
 
-def rename_campaign(workspace: Workspace, paths: CampaignPaths, name: str) -> None:
+def rename_campaign(workspace: WorkspacePaths, paths: CampaignPaths, name: str) -> None:
     """Give a campaign another name.
 
     Raises:
@@ -141,7 +141,7 @@ class Trashed:
     """When, in seconds since the epoch."""
 
 
-def trashed_campaigns(workspace: Workspace) -> list[Trashed]:
+def trashed_campaigns(workspace: WorkspacePaths) -> list[Trashed]:
     """Return what is in the trash of a workspace, the newest first."""
     found = []
     for folder in workspace.trash.iterdir() if workspace.trash.is_dir() else ():
@@ -151,7 +151,7 @@ def trashed_campaigns(workspace: Workspace) -> list[Trashed]:
     return sorted(found, key=lambda item: item.removed, reverse=True)
 
 
-def restore_campaign(workspace: Workspace, trashed: CampaignPaths) -> CampaignPaths:
+def restore_campaign(workspace: WorkspacePaths, trashed: CampaignPaths) -> CampaignPaths:
     """Move a campaign out of the trash, under its name; return where it is.
 
     Raises:
@@ -164,7 +164,7 @@ def restore_campaign(workspace: Workspace, trashed: CampaignPaths) -> CampaignPa
     return restored
 
 
-def remove_campaign(workspace: Workspace, paths: CampaignPaths) -> CampaignPaths:
+def remove_campaign(workspace: WorkspacePaths, paths: CampaignPaths) -> CampaignPaths:
     """Move a campaign into the trash of its workspace; return where it is.
 
     Raises:

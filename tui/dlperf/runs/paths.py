@@ -202,7 +202,7 @@ class PublishedPaths:
 
 
 @dataclass(frozen=True)
-class Workspace:
+class WorkspacePaths:
     """A folder with ``mkdocs.yml``, ``runs/`` and, where wanted, ``catalog/`` and ``site/``."""
 
     root: Path
@@ -229,7 +229,7 @@ class Workspace:
     site_html = _Path("site/html", "root")
 
     @classmethod
-    def find(cls, start: Path) -> Workspace:
+    def find(cls, start: Path) -> WorkspacePaths:
         """The workspace that holds ``start``, looking upwards as git does.
 
         Raises:

@@ -12,7 +12,7 @@ from dlperf.errors import DlperfError
 from dlperf.messages import Code
 from dlperf.opening import read_bytes
 from dlperf.runs.bounded import load_yaml
-from dlperf.runs.paths import PublishedPaths, Workspace
+from dlperf.runs.paths import PublishedPaths, WorkspacePaths
 from dlperf.runs.store import each_readable, one_line, type_adapter
 
 NO_FIGURE = ("-", "——", "")
@@ -20,7 +20,7 @@ NO_FIGURE = ("-", "——", "")
 
 
 @dataclass(frozen=True)
-class Text:
+class LocalizedText:
     """A text in both languages of the site, or in one."""
 
     en: str = ""
@@ -32,7 +32,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Fact(Text):
+class Fact(LocalizedText):
     """One line of a report's environment: a label, and the value as the report prints it."""
 
     value: str = field(kw_only=True)
@@ -42,7 +42,7 @@ class Fact(Text):
 class EnvironmentGroup:
     """A machine, an image or a cluster, in the report's order."""
 
-    title: Text
+    title: LocalizedText
     facts: tuple[Fact, ...]
     framework: str = ""
     """The framework to which these facts apply, as named in ``figures.csv``; empty for all."""
@@ -61,8 +61,8 @@ class Conditions:
 class Step:
     """One step of a report's set-up or test."""
 
-    title: Text
-    text: Text = Text()
+    title: LocalizedText
+    text: LocalizedText = LocalizedText()
     commands: str = ""
     setup: bool = False
     """Whether it prepares the machine; otherwise it is a step of the test."""
@@ -116,7 +116,7 @@ class PublishedReport:
     """A third-party report. Nothing in it was measured by dlperf."""
 
     id: str
-    title: Text
+    title: LocalizedText
     language: str
     """Of the original: ``en`` or ``zh``."""
     source: str
@@ -125,21 +125,21 @@ class PublishedReport:
     """Year and month."""
     protocol: str | None
     """Id of the protocol in the catalogue of every figure that names none; None where figures have several."""
-    protocol_text: Text
+    protocol_text: LocalizedText
     """The protocol in the report's own words."""
-    summary: Text
+    summary: LocalizedText
     environment: tuple[EnvironmentGroup, ...]
     topology: str
     """``nvidia-smi topo -m`` as printed; empty where the report shows none."""
     steps: tuple[Step, ...]
-    notes: tuple[Text, ...]
+    notes: tuple[LocalizedText, ...]
     """Caveats."""
     figures: tuple[PublishedFigure, ...]
     conditions: tuple[Conditions, ...] = ()
 
 
 def load_reports(
-    workspace: Workspace, complain: Callable[[DlperfError], object] | None = None
+    workspace: WorkspacePaths, complain: Callable[[DlperfError], object] | None = None
 ) -> tuple[PublishedReport, ...]:
     """Load every third-party report of a workspace, in the order of their ids.
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from dlperf.messages import Message, message, quoted
 from dlperf.messages.finding import Finding, warning
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.published import PublishedFigure
 from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.store import Complain, read_record_if_whole
@@ -23,7 +23,7 @@ Key = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AuditVerdict:
     """How a third-party result compared with its raw log when it was last recomputed."""
 
     report: str
@@ -49,14 +49,14 @@ class Verdict:
 class Verdicts:
     """``runs/published/audit.json``."""
 
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[AuditVerdict, ...] = ()
     schema: int = SCHEMA_VERSION
 
 
-NONE_KEPT: Mapping[Key, Verdict] = MappingProxyType({})
+NONE_KEPT: Mapping[Key, AuditVerdict] = MappingProxyType({})
 
 
-def read_verdicts(workspace: Workspace, complain: Complain | None = None) -> dict[Key, Verdict]:
+def read_verdicts(workspace: WorkspacePaths, complain: Complain | None = None) -> dict[Key, AuditVerdict]:
     """Return the verdicts kept in a workspace; none where the file is missing or damaged."""
     kept = read_record_if_whole(workspace.audit, Verdicts, complain) or Verdicts()
     return {verdict.key: verdict for verdict in kept.verdicts}
@@ -73,7 +73,7 @@ def noted_verdict(figure: PublishedFigure) -> Message | None:
     return message(figure.noted) if figure.noted else None
 
 
-def caveats_of_figure(report: str, figure: PublishedFigure, verdicts: Mapping[Key, Verdict]) -> Iterator[Finding]:
+def caveats_of_figure(report: str, figure: PublishedFigure, verdicts: Mapping[Key, AuditVerdict]) -> Iterator[Finding]:
     """Yield the caveats of a third-party result: its log does not give it, or its source contradicts it."""
     kept = verdicts.get(key_of(report, figure))
     outcome = kept.verdict if kept else noted_verdict(figure)

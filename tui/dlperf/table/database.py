@@ -18,7 +18,7 @@ from dlperf.measured.model import TrialResult
 from dlperf.messages import Message
 from dlperf.messages.finding import Finding
 from dlperf.runs.lookup import tags_of
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.published import load_reports
 from dlperf.runs.store import each_readable, write_atomic
 from dlperf.table.audited import read_verdicts
@@ -40,14 +40,14 @@ _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION,
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryResult:
     """What a query gives."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
 
 
-def results_database(workspace: Workspace, complain: Callable[[DlperfError], object] | None) -> sqlite3.Connection:
+def results_database(workspace: WorkspacePaths, complain: Callable[[DlperfError], object] | None) -> sqlite3.Connection:
     """Return a database in memory, with the tables of ``database.sql``.
 
     Args:
@@ -153,7 +153,7 @@ def refuse_other_file(path: Path) -> None:
         raise RequestError(f"{path}: exists and is no export of dlperf: choose another name")
 
 
-def query_database(connection: sqlite3.Connection, sql: str, seconds: float = QUERY_SECONDS) -> Answer:
+def query_database(connection: sqlite3.Connection, sql: str, seconds: float = QUERY_SECONDS) -> QueryResult:
     """Return what a query that only reads gives. Numbers that are not finite and binary values become text.
 
     Raises:
@@ -172,7 +172,7 @@ def query_database(connection: sqlite3.Connection, sql: str, seconds: float = QU
         raise RequestError("query: nothing to select: write SELECT … (tables: `dlperf query --schema`)")
     if len(rows) > MOST_ROWS:
         raise RequestError(f"query: more than {MOST_ROWS:,} rows: add a condition or LIMIT")
-    return Answer(tuple(name for name, *_ in cursor.description), tuple(tuple(map(_plain, row)) for row in rows))
+    return QueryResult(tuple(name for name, *_ in cursor.description), tuple(tuple(map(_plain, row)) for row in rows))
 
 
 def _reason(error: Exception, seconds: float) -> str:

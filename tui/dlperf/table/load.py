@@ -18,7 +18,7 @@ from dlperf.plan import PlannedConfiguration, Selection, TrialKey
 from dlperf.plan.axes import parse_axes
 from dlperf.runs.journal import fold
 from dlperf.runs.lookup import tags_of
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, TrialStatus
 from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, read_records
@@ -87,7 +87,7 @@ SEARCH = "search"
 
 
 def load_results(
-    workspace: Workspace, filters: Filters = EVERYTHING, complain: Callable[[DlperfError], object] | None = None
+    workspace: WorkspacePaths, filters: Filters = EVERYTHING, complain: Callable[[DlperfError], object] | None = None
 ) -> list[ConfigurationResult]:
     """Return the filtered rows: campaigns in name order, each in the order of its plan, then third-party reports.
 

@@ -15,7 +15,7 @@ from dlperf.measured.model import TrialResult
 from dlperf.messages import quoted
 from dlperf.messages.finding import Finding, warning
 from dlperf.runs.published import PublishedFigure, PublishedReport
-from dlperf.table.audited import NONE_KEPT, Key, Verdict, caveats_of_figure
+from dlperf.table.audited import NONE_KEPT, AuditVerdict, Key, caveats_of_figure
 from dlperf.table.model import ConfigurationResult, MetricResult, Status
 from dlperf.table.rows import with_scaling
 
@@ -42,7 +42,9 @@ def campaign_of(report: PublishedReport) -> str:
     return f"published/{report.id}"
 
 
-def rows_of_report(report: PublishedReport, verdicts: Mapping[Key, Verdict] = NONE_KEPT) -> list[ConfigurationResult]:
+def rows_of_report(
+    report: PublishedReport, verdicts: Mapping[Key, AuditVerdict] = NONE_KEPT
+) -> list[ConfigurationResult]:
     """Return the rows of a report, in the order of its figures, with the caveats that follow from their logs."""
     points: dict[str, list[PublishedFigure]] = {}
     for figure in report.figures:
@@ -111,7 +113,7 @@ def is_per_gpu(figure: PublishedFigure) -> bool:
 
 
 def _rows_of_point(
-    report: PublishedReport, figures: Sequence[PublishedFigure], verdicts: Mapping[Key, Verdict]
+    report: PublishedReport, figures: Sequence[PublishedFigure], verdicts: Mapping[Key, AuditVerdict]
 ) -> Iterable[ConfigurationResult]:
     for metric in FIGURES:
         chosen = [figure for figure in figures if figure.metric == metric]
@@ -144,7 +146,7 @@ def _status_of(figure: PublishedFigure) -> Status:
     return Status(_REASONS[figure.rule]) if figure.rule in _REASONS else Status("not_published", quoted(figure.rule))
 
 
-def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key, Verdict]) -> ConfigurationResult:
+def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key, AuditVerdict]) -> ConfigurationResult:
     point, value, per_gpu = configuration_of(figure), figure.value, is_per_gpu(figure)
     return ConfigurationResult(
         **field_values(point),

@@ -11,7 +11,7 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.messages import message
 from dlperf.opening import read_bytes
 from dlperf.plan import Plan, Selection, expand
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import utc_now
 from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.store import parse_record, write_record
@@ -32,7 +32,7 @@ PARTS = ("configurations", "impossible")
 
 
 @dataclass(frozen=True)
-class Reference:
+class BaselineReference:
     """A result of a baseline, and what is known of how much such results vary."""
 
     result: ConfigurationResult
@@ -46,7 +46,7 @@ class Baseline:
     """``baselines/<name>.json``."""
 
     name: str
-    references: tuple[Reference, ...]
+    references: tuple[BaselineReference, ...]
     created: str = ""
     dlperf_version: str = field(default_factory=version)
     schema: int = SCHEMA_VERSION
@@ -88,7 +88,7 @@ def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[
     return Baseline(name, tuple(_reference(row, varies[row.hardware]) for row in latest.values()), utc_now())
 
 
-def _reference(row: ConfigurationResult, known: Known) -> Reference:
+def _reference(row: ConfigurationResult, known: Known) -> BaselineReference:
     values = scores(row)
     found = judge(apart(values, values, known.campaigns), APART) if len(values) >= APART.least else None
     if found is None:
@@ -97,7 +97,7 @@ def _reference(row: ConfigurationResult, known: Known) -> Reference:
             f"run it with --repeats {APART.least} or more"
         )
     trials = (replace(trial, estimates={}, metrics=(), findings=()) for trial in row.trials if trial.usable)
-    return Reference(replace(row, trials=tuple(trials), metrics=()), found.loss, known)
+    return BaselineReference(replace(row, trials=tuple(trials), metrics=()), found.loss, known)
 
 
 def plan_of_baseline(baseline: Baseline, given: Selection, catalog: Catalog) -> Plan:
@@ -113,7 +113,7 @@ def plan_of_baseline(baseline: Baseline, given: Selection, catalog: Catalog) -> 
     return Plan(given, tuple(configurations), tuple(impossible))
 
 
-def write_baseline(workspace: Workspace, baseline: Baseline, replacing: bool = False) -> None:
+def write_baseline(workspace: WorkspacePaths, baseline: Baseline, replacing: bool = False) -> None:
     """Write a baseline.
 
     Raises:
@@ -125,7 +125,7 @@ def write_baseline(workspace: Workspace, baseline: Baseline, replacing: bool = F
     write_record(path, baseline)
 
 
-def read_baseline(workspace: Workspace, name: str) -> Baseline:
+def read_baseline(workspace: WorkspacePaths, name: str) -> Baseline:
     """Read a baseline.
 
     Raises:
@@ -143,7 +143,7 @@ def read_baseline(workspace: Workspace, name: str) -> Baseline:
 
 
 def judge_campaign(
-    workspace: Workspace,
+    workspace: WorkspacePaths,
     baseline: Baseline,
     campaign: str,
     complain: Callable[[DlperfError], object] | None = None,
@@ -155,7 +155,9 @@ def judge_campaign(
     return [judge_reference(item, found.get(item.result.configuration), options) for item in baseline.references]
 
 
-def judge_reference(reference: Reference, row: ConfigurationResult | None, options: Options = DEFAULTS) -> Judgement:
+def judge_reference(
+    reference: BaselineReference, row: ConfigurationResult | None, options: Options = DEFAULTS
+) -> Judgement:
     """Judge a result, or that there is none, by a reference."""
     before = reference.result
     found = row and (row if row.metric == before.metric else row_of_metric(row, before.metric))

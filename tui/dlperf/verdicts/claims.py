@@ -15,7 +15,7 @@ from dlperf.verdicts.inference.verdict import (
     CLAIM,
     LEAST_UNITS,
     LEVEL,
-    Evidence,
+    Sides,
     Variation,
     Verdict,
     between_steps,
@@ -157,9 +157,9 @@ def claim(
 def _test(a: ConfigurationResult, b: ConfigurationResult, known: Known, level: float) -> Verdict | None:
     policy = replace(CLAIM, level=level)
     if a.hardware == b.hardware:
-        return judge(Evidence(scores(a), scores(b)), policy)
+        return judge(Sides(scores(a), scores(b)), policy)
     between = known.machines or Variation(ASSUMED_MACHINES)
-    return judge(Evidence(scores(a), scores(b), between=(between,)), replace(policy, exact=False))
+    return judge(Sides(scores(a), scores(b), between=(between,)), replace(policy, exact=False))
 
 
 def undecided(found: Verdict | None) -> Message:

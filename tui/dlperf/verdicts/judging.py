@@ -14,8 +14,8 @@ from dlperf.verdicts.inference.verdict import (
     APART,
     ASSUMED_MACHINES,
     IN_TURNS,
-    Evidence,
     Policy,
+    Sides,
     Variation,
     Verdict,
     apart,
@@ -102,7 +102,7 @@ def judge_rows(
     enough = min(map(len, sides)) > 1
     found = None
     if enough:
-        evidence = Evidence(*sides, paired=True) if alternated else apart(*sides, known.campaigns, machines)
+        evidence = Sides(*sides, paired=True) if alternated else apart(*sides, known.campaigns, machines)
         found = judge(evidence, policy)
     why = list(refusals(before, now))
     if found is None or found.code == "cannot_tell":

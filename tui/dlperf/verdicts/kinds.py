@@ -8,7 +8,7 @@ from statistics import fmean
 
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import MACHINE, in_turns, recorded, scores
-from dlperf.verdicts.inference.verdict import OF_KIND, Evidence, Verdict, judge
+from dlperf.verdicts.inference.verdict import OF_KIND, Sides, Verdict, judge
 
 Pair = tuple[ConfigurationResult, ConfigurationResult]
 
@@ -35,7 +35,7 @@ def pairs_by_machine(a: ConfigurationResult, b: ConfigurationResult, rows: Itera
 def judge_kind(pairs: Sequence[Pair], level: float) -> Verdict | None:
     """Return the verdict over machines, each of which counts once."""
     a, b = ([fmean(scores(row)) for row in side] for side in zip(*pairs, strict=True))
-    return judge(Evidence(a, b, paired=True), replace(OF_KIND, level=level))
+    return judge(Sides(a, b, paired=True), replace(OF_KIND, level=level))
 
 
 def _same_work(row: ConfigurationResult, wanted: ConfigurationResult) -> bool:

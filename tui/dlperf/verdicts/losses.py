@@ -8,7 +8,7 @@ from statistics import median
 
 from dlperf.measured.losses import Losses, common_steps
 from dlperf.messages import Message, message
-from dlperf.verdicts.inference.verdict import LEVEL, Evidence, Policy, judge
+from dlperf.verdicts.inference.verdict import LEVEL, Policy, Sides, judge
 
 ALIKE = Policy(looks=1, least=2, most=2, largest=0.2)
 """Losses are alike where their interval lies within what seeds make them differ by; seeds that differ by more show
@@ -25,7 +25,7 @@ def unlike_losses(a: Sequence[Losses], b: Sequence[Losses], first: str, second: 
     for step in reversed(steps):
         left, right = ([dict(losses)[step] for losses in side] for side in (a, b))
         known = min((*left, *right)) > 0
-        found = judge(Evidence(left, right), replace(ALIKE, level=LEVEL / len(steps))) if known else None
+        found = judge(Sides(left, right), replace(ALIKE, level=LEVEL / len(steps))) if known else None
         if found is None or found.code == "same":
             continue
         code = "losses_differ" if found.decided else "losses_unclear"

@@ -7,13 +7,13 @@ from statistics import median_low
 
 from dlperf.errors import DlperfError
 from dlperf.messages import message
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim, last_start
 from dlperf.verdicts.conditions import MACHINE, recorded
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, Change, last_change
-from dlperf.verdicts.inference.verdict import Evidence, Policy, judge
+from dlperf.verdicts.inference.verdict import Policy, Sides, judge
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, told
 
 Rows = list[ConfigurationResult]
@@ -24,7 +24,7 @@ LEVELS = Policy(looks=1, least=3, most=RECENT)
 
 
 def judge_trend(
-    workspace: Workspace,
+    workspace: WorkspacePaths,
     campaign: str,
     last: int,
     complain: Callable[[DlperfError], object] | None = None,
@@ -76,7 +76,7 @@ def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Jud
     policy = options.of(LEVELS)
     if len(before) < policy.least:
         return Judgement(row.configuration, row.metric, "cannot_tell", message("trend_other_machine"))
-    found = judge(Evidence([each.score for each in before], [each.score for each in recent]), policy)
+    found = judge(Sides([each.score for each in before], [each.score for each in recent]), policy)
     pair = claim(_middle(before), _middle(recent))
     if found is not None and found.code == "same":
         return Judgement(row.configuration, row.metric, "same", told(found, row, "same"), pair, found)

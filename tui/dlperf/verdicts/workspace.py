@@ -8,7 +8,7 @@ from dataclasses import replace
 from dlperf.errors import DlperfError
 from dlperf.opening import is_regular
 from dlperf.plan import PlannedConfiguration
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.store import read_campaign
 from dlperf.table.conditions import differences, row_conditions
 from dlperf.table.load import Filters, load_results
@@ -18,7 +18,7 @@ from dlperf.verdicts.compare import Comparisons, compare, parse_selector
 Plan = dict[str, PlannedConfiguration]
 
 
-def planned_configurations(workspace: Workspace, name: str) -> Plan:
+def planned_configurations(workspace: WorkspacePaths, name: str) -> Plan:
     """Return the planned configurations of a campaign by id; none for a third-party report."""
     paths = workspace.campaign(name) if "/" not in name else None
     if paths is None or not is_regular(paths.plan):
@@ -26,14 +26,14 @@ def planned_configurations(workspace: Workspace, name: str) -> Plan:
     return {item.configuration.id: item for item in read_campaign(paths).configurations}
 
 
-def stated_conditions(workspace: Workspace, rows: Sequence[ConfigurationResult]) -> list[dict[str, str]]:
+def stated_conditions(workspace: WorkspacePaths, rows: Sequence[ConfigurationResult]) -> list[dict[str, str]]:
     """Return what each of these results states of its conditions, with what its campaign has planned."""
     plans = {name: planned_configurations(workspace, name) for name in {row.campaign for row in rows}}
     return [row_conditions(row, plans[row.campaign].get(row.configuration)) for row in rows]
 
 
 def compare_in_workspace(
-    workspace: Workspace,
+    workspace: WorkspacePaths,
     a: str,
     b: str,
     complain: Callable[[DlperfError], object] | None = None,

@@ -17,7 +17,7 @@ from dlperf.measured.run import StatedFacts, measure_run
 from dlperf.measured.throughput.figure import Figure
 from dlperf.messages import Message, message
 from dlperf.runs.archive import TrialFiles, sha256_of
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.published import PublishedFigure, PublishedReport, load_reports
 from dlperf.runs.records import CampaignRecord, TrialRecord, utc_now
 from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, write_record
@@ -25,8 +25,8 @@ from dlperf.table.audited import (
     DIFFERS,
     EXACT,
     NONE_KEPT,
+    AuditVerdict,
     Key,
-    Verdict,
     Verdicts,
     noted_verdict,
     read_verdicts,
@@ -100,7 +100,7 @@ def audit(
     reports: Iterable[PublishedReport],
     logs: Sequence[LocalLog],
     read: ReadRuns,
-    kept: Mapping[Key, Verdict] = NONE_KEPT,
+    kept: Mapping[Key, AuditVerdict] = NONE_KEPT,
 ) -> list[AuditRow]:
     """Return one row for every published throughput, in the order of the reports.
 
@@ -178,7 +178,7 @@ def _row(
     )
 
 
-def _kept(row: AuditRow, kept: Verdict | None, item: PublishedFigure) -> AuditRow:
+def _kept(row: AuditRow, kept: AuditVerdict | None, item: PublishedFigure) -> AuditRow:
     """Return a row whose log is not here with the verdict that was kept, or else noted in its report."""
     if kept is None or kept.recomputed is None:
         return replace(row, verdict=noted_verdict(item) or row.verdict, difference=item.difference)
@@ -211,7 +211,7 @@ def verdict_of(printed: str, recomputed: float) -> Message:
 
 
 def audit_workspace(
-    workspace: Workspace,
+    workspace: WorkspacePaths,
     folders: Sequence[str] = (),
     records: Mapping[str, CampaignRecord] | None = None,
     damaged: Complain | None = None,
@@ -251,15 +251,15 @@ def audit_workspace(
     ]
 
 
-def verdicts_of(rows: Iterable[AuditRow]) -> dict[Key, Verdict]:
+def verdicts_of(rows: Iterable[AuditRow]) -> dict[Key, AuditVerdict]:
     """Return the verdicts of the rows that were recomputed, those recomputed now with the present date."""
-    today, names = utc_now()[:10], [item.name for item in fields(Verdict)]
+    today, names = utc_now()[:10], [item.name for item in fields(AuditVerdict)]
     facts = [{name: getattr(row, name) for name in names} for row in rows if row.recomputed is not None]
-    found = [Verdict(**fact | {"date": fact["date"] or today}) for fact in facts]
+    found = [AuditVerdict(**fact | {"date": fact["date"] or today}) for fact in facts]
     return {verdict.key: verdict for verdict in found}
 
 
-def write_verdicts(workspace: Workspace, rows: Iterable[AuditRow]) -> None:
+def write_verdicts(workspace: WorkspacePaths, rows: Iterable[AuditRow]) -> None:
     """Keep the verdicts of an audit with the reports."""
     kept = verdicts_of(rows)
     write_record(workspace.audit, Verdicts(tuple(kept[key] for key in sorted(kept))))

@@ -16,7 +16,7 @@ from dlperf.opening import read_bytes
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import CampaignReader, figure_data
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus, utc_now
 from dlperf.runs.store import append_records, read_record_if_whole, record_bytes, write_record
 from dlperf.table.audited import read_verdicts
@@ -154,7 +154,7 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def verify_published(workspace: Workspace, folders: Sequence[str] = (), *, write: bool = False) -> Verification:
+def verify_published(workspace: WorkspacePaths, folders: Sequence[str] = (), *, write: bool = False) -> Verification:
     """Recompute third-party results whose raw logs are here, and compare them with the verdicts kept.
 
     Args:

@@ -76,7 +76,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Recognised:
+class ProgramOutput:
     """How the output of the trial run reads."""
 
     format: str
@@ -187,7 +187,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             process.wait(wait)
 
 
-def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) -> Recognised:
+def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) -> ProgramOutput:
     """Find the format of a trial run's output, and its value.
 
     Raises:
@@ -210,7 +210,7 @@ def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) ->
     measured = measure_run(run, StatedFacts(1, 1, program.batch_size), "printed()" if records == 1 else None)
     if measured.figure is None:
         raise RequestError(f"the output of the trial run gives no value: {measured.shortage}")
-    return Recognised(found or program.name, example, draft, measured.figure, records)
+    return ProgramOutput(found or program.name, example, draft, measured.figure, records)
 
 
 def _refuse_failure(output: Output) -> None:
@@ -233,7 +233,7 @@ def _texts(output: Output) -> list[str]:
     return output.data.decode("utf-8", "replace").rstrip().splitlines()
 
 
-def as_yaml(program: Program, recognised: Recognised) -> str:
+def as_yaml(program: Program, recognised: ProgramOutput) -> str:
     """Return a catalogue file with the entries that a campaign of the program needs."""
     from jinja2 import Environment
 

@@ -16,7 +16,7 @@ from dlperf.plan import Plan
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import Event
 from dlperf.runs.store import read_records
 
@@ -24,7 +24,7 @@ START_SECONDS = 30.0
 """For an engine to work."""
 
 
-def start_campaign(workspace: Workspace, plan: Plan, name: str | None = None) -> tuple[CampaignPaths, int]:
+def start_campaign(workspace: WorkspacePaths, plan: Plan, name: str | None = None) -> tuple[CampaignPaths, int]:
     """Create a campaign and start its engine; return its paths and the engine's process id.
 
     Raises:
@@ -35,7 +35,7 @@ def start_campaign(workspace: Workspace, plan: Plan, name: str | None = None) ->
     return paths, start_detached(workspace, paths)
 
 
-def resume_campaign(workspace: Workspace, paths: CampaignPaths) -> int | None:
+def resume_campaign(workspace: WorkspacePaths, paths: CampaignPaths) -> int | None:
     """Lift a pause, or start an engine if none runs; return the process id of an engine that was started.
 
     Raises:
@@ -59,7 +59,7 @@ def lift_pause(paths: CampaignPaths) -> int | None:
     return pid
 
 
-def start_detached(workspace: Workspace, paths: CampaignPaths) -> int:
+def start_detached(workspace: WorkspacePaths, paths: CampaignPaths) -> int:
     """Start an engine in its own session, wait until it works, and return its process id.
 
     Raises:
@@ -77,7 +77,7 @@ def start_detached(workspace: Workspace, paths: CampaignPaths) -> int:
     raise DlperfError(f"the engine did not start: {_last_line(paths.engine_log)}")
 
 
-def _spawn(workspace: Workspace, paths: CampaignPaths) -> subprocess.Popen[bytes]:
+def _spawn(workspace: WorkspacePaths, paths: CampaignPaths) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "dlperf", "--workspace", str(workspace.root), "resume", "--", paths.name]
     package = Path(dlperf.__file__).parents[1]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (str(package), os.getenv("PYTHONPATH"))))}

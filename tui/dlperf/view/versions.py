@@ -15,7 +15,7 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.plan import Plan, PlannedConfiguration
 from dlperf.plan.model import Version
 from dlperf.plan.versions import ACTIVATE
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import Filters, load_results
 from dlperf.verdicts.compare import Selector, compare
 from dlperf.verdicts.conditions import scores
@@ -82,7 +82,7 @@ def checkout_of(plan: Plan) -> Path:
     return folder
 
 
-def find_version(workspace: Workspace, checkout: Path, side: str, text: str) -> Version:
+def find_version(workspace: WorkspacePaths, checkout: Path, side: str, text: str) -> Version:
     """Return the version that a commit or a folder names: of an environment, or else of another checkout.
 
     Raises:
@@ -137,7 +137,7 @@ def read_history(checkout: Path, first: str, last: str) -> History:
 
 
 def judge_versions(
-    workspace: Workspace, campaign: str, a: Version, b: Version, options: Options = DEFAULTS
+    workspace: WorkspacePaths, campaign: str, a: Version, b: Version, options: Options = DEFAULTS
 ) -> list[Judgement]:
     """Judge B against A on each configuration of a campaign of both."""
     rows = load_results(workspace, Filters(campaigns=(campaign,)))
@@ -145,7 +145,7 @@ def judge_versions(
     return [judge_rows(pair.a, pair.b, options) for pair in compare(rows, *sides).pairs]
 
 
-def step_of(workspace: Workspace, campaign: str, commits: Mapping[str, str]) -> Step:
+def step_of(workspace: WorkspacePaths, campaign: str, commits: Mapping[str, str]) -> Step:
     """Return the commits and the logarithms of the scores of a campaign of two.
 
     Args:

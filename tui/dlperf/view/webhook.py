@@ -10,7 +10,7 @@ from typing import Any
 from dlperf.catalog.files.settings import read_settings
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.evidence.logs import log_reader
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import CampaignStatus, State
 from dlperf.runs.secrets import redact_for_runs
 from dlperf.runs.store import dump_record
@@ -24,7 +24,7 @@ RESULT = ("configuration", "metric", "value", "unit", "spread", "n")
 """Fields of a result."""
 
 
-def webhook_address(workspace: Workspace) -> str:
+def webhook_address(workspace: WorkspacePaths) -> str:
     """Return the address, empty without one.
 
     Raises:
@@ -42,7 +42,7 @@ def webhook_address(workspace: Workspace) -> str:
 
 
 def campaign_document(
-    workspace: Workspace, paths: CampaignPaths, status: CampaignStatus, code: ExitCode
+    workspace: WorkspacePaths, paths: CampaignPaths, status: CampaignStatus, code: ExitCode
 ) -> dict[str, Any]:
     """Return what is posted: trials by state, exit code, and each result with the codes of its caveats."""
     states = Counter(str(trial.state) for trial in status.trials.values())

@@ -27,7 +27,7 @@ EVERYTHING = Selection()
 POLL_SECONDS = 0.2
 
 
-def load_entries(workspace: paths.Workspace | None, complain: Complain | None) -> Catalog:
+def load_entries(workspace: paths.WorkspacePaths | None, complain: Complain | None) -> Catalog:
     """Load the built-in catalogue and, of a workspace, its entries.
 
     Args:
@@ -56,7 +56,7 @@ class Workspace:
         Raises:
             RequestError: there is none.
         """
-        self.paths = paths.Workspace.find(Path(folder))
+        self.paths = paths.WorkspacePaths.find(Path(folder))
         self._complain = complain
 
     @staticmethod

@@ -12,13 +12,13 @@ from textual.geometry import Offset
 from textual.widgets import Static
 
 from dlperf.app.actions import bindings_of
-from dlperf.app.dialogs.pages import Page, links
+from dlperf.app.dialogs.pages import DialogPage, links
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 Jump = Callable[[], object]
 
 
-class JumpScreen(Page[Jump]):
+class JumpScreen(DialogPage[Jump]):
     """Gives what the chosen letter stands for; any other key closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("jump")

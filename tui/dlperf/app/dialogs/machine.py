@@ -19,7 +19,7 @@ from dlperf.app.guarded import UNREADABLE, ClosesOnce
 from dlperf.app.model.machines.entry import MachineEntry, accelerator_of, write_entry
 from dlperf.catalog.files.load import Catalog
 from dlperf.messages import N_, _
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.view.text import printable
 
 
@@ -47,7 +47,7 @@ class MachineForm(ClosesOnce, ModalScreen[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("form")
 
-    def __init__(self, workspace: Workspace, catalog: Catalog) -> None:
+    def __init__(self, workspace: WorkspacePaths, catalog: Catalog) -> None:
         super().__init__()
         self._workspace, self._catalog = workspace, catalog
 

@@ -30,7 +30,7 @@ MAX_FILTER_CELLS = 40
 KEY_WIDTH = 10
 
 
-class Page(ClosesOnce, ModalScreen[Result | None], Generic[Result]):
+class DialogPage(ClosesOnce, ModalScreen[Result | None], Generic[Result]):
     """A page that a click outside of it closes."""
 
     def on_click(self, event: events.Click) -> None:
@@ -57,7 +57,7 @@ def no_match(text: str, total: int) -> str:
     return "\n" + _("None of {total} matches {text}. esc shows all.", total=total, text=text)
 
 
-class TextPage(Page[None]):
+class TextPage(DialogPage[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("text_page")
 
     def __init__(self, title: str, text: str) -> None:
@@ -82,7 +82,7 @@ class Deletion:
     key: Hashable
 
 
-class ListPage(Page[Hashable]):
+class ListPage(DialogPage[Hashable]):
     """Rows to choose one of; gives its key, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("list_page")

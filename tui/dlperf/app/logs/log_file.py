@@ -24,7 +24,7 @@ BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """A line, or a piece of a very long one."""
 
     start: int
@@ -67,7 +67,7 @@ class LogFile:
     def read(self, start: int, end: int) -> bytes:
         return os.pread(self._stream.fileno(), max(0, min(end, self.size) - start), start)
 
-    def line_at(self, start: int) -> Line | None:
+    def line_at(self, start: int) -> LogLine | None:
         """Return the line that starts at this offset; None at the end of the file."""
         if start >= self.size:
             return None
@@ -76,20 +76,20 @@ class LogFile:
             data = self.read(start, start + length)
             feed = data.find(b"\n")
             if feed >= 0:
-                return Line(start, start + feed + 1, data[:feed])
-        return Line(start, start + len(data), data)
+                return LogLine(start, start + feed + 1, data[:feed])
+        return LogLine(start, start + len(data), data)
 
-    def line_before(self, start: int) -> Line | None:
+    def line_before(self, start: int) -> LogLine | None:
         return self.line_at(self.start_of_line(start - 1)) if start > 0 else None
 
-    def last_line(self) -> Line | None:
+    def last_line(self) -> LogLine | None:
         return self.line_before(self.size)
 
     def share(self, start: int) -> float:
         """Return how far down the log an offset lies, 0 … 1."""
         return start / self.size if self.size else 0.0
 
-    def line_at_share(self, share: float) -> Line | None:
+    def line_at_share(self, share: float) -> LogLine | None:
         return self.line_at(self.start_of_line(round(share * self.size)))
 
     def start_of_line(self, offset: int) -> int:

@@ -10,7 +10,7 @@ from threading import Lock
 
 from rich.cells import chop_cells
 
-from dlperf.app.logs.log_file import Line, LogFile
+from dlperf.app.logs.log_file import LogFile, LogLine
 from dlperf.app.logs.search import Pattern, matching_lines
 from dlperf.view.text import printable
 
@@ -69,22 +69,22 @@ class MatchingLines:
         index = bisect_left(self._starts, start or 0)
         return index + 1 if index < len(self._starts) and self._starts[index] == start else None
 
-    def line_at(self, start: int) -> Line | None:
+    def line_at(self, start: int) -> LogLine | None:
         return self._line(bisect_left(self._starts, start))
 
-    def line_before(self, start: int) -> Line | None:
+    def line_before(self, start: int) -> LogLine | None:
         return self._line(bisect_left(self._starts, start) - 1)
 
-    def last_line(self) -> Line | None:
+    def last_line(self) -> LogLine | None:
         return self._line(len(self._starts) - 1)
 
     def share(self, start: int) -> float:
         return bisect_left(self._starts, start) / len(self._starts) if self._starts else 0.0
 
-    def line_at_share(self, share: float) -> Line | None:
+    def line_at_share(self, share: float) -> LogLine | None:
         return self._line(min(round(share * len(self._starts)), len(self._starts) - 1))
 
-    def _line(self, index: int) -> Line | None:
+    def _line(self, index: int) -> LogLine | None:
         return self._log.line_at(self._starts[index]) if 0 <= index < len(self._starts) else None
 
 
@@ -92,11 +92,11 @@ class MatchingLines:
 class Place:
     """A row of a line: a wrapped line has several."""
 
-    line: Line
+    line: LogLine
     row: int = 0
 
 
-ShownRow = tuple[Line, str]
+ShownRow = tuple[LogLine, str]
 """A line, and the text of one of its rows."""
 
 
@@ -196,11 +196,11 @@ class LogWindow:
         self._start, self._row = place.line.start, place.row
         self._target = None
 
-    def _texts(self, line: Line) -> list[str]:
+    def _texts(self, line: LogLine) -> list[str]:
         text = shown_text(line.data)
         return (chop_cells(text, self.width) or [""]) if self.wrap else [text]
 
-    def _last_row(self, line: Line | None) -> Place | None:
+    def _last_row(self, line: LogLine | None) -> Place | None:
         return Place(line, len(self._texts(line)) - 1) if line else None
 
     def _last_top(self) -> Place | None:

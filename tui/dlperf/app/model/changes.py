@@ -16,12 +16,12 @@ from dlperf.runs.lookup import (
     tag_campaign,
     tags_of,
 )
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.view.text import local_time, printable
 
 
 @dataclass(frozen=True)
-class Change:
+class CampaignChange:
     """A change, not made yet."""
 
     name: str
@@ -30,40 +30,40 @@ class Change:
     """Its name afterwards; None where it is gone then."""
     said: str
     """What is said once it is made."""
-    make: Callable[[], Change]
+    make: Callable[[], CampaignChange]
     """Makes it and returns the change that takes it back. Raises DlperfError."""
 
 
-def rename(workspace: Workspace, name: str, to: str) -> Change:
-    def make() -> Change:
+def rename(workspace: WorkspacePaths, name: str, to: str) -> CampaignChange:
+    def make() -> CampaignChange:
         rename_campaign(workspace, workspace.campaign(name), to)
         return rename(workspace, to, name)
 
-    return Change(name, to, _("{name} is now {other}.", name=printable(name), other=printable(to)), make)
+    return CampaignChange(name, to, _("{name} is now {other}.", name=printable(name), other=printable(to)), make)
 
 
-def tag(paths: CampaignPaths, tags: str) -> Change:
-    def make() -> Change:
+def tag(paths: CampaignPaths, tags: str) -> CampaignChange:
+    def make() -> CampaignChange:
         before = " ".join(tags_of(paths))
         tag_campaign(paths, tags)
         return tag(paths, before)
 
     words = " ".join(f"#{word}" for word in tags.split()) or _("no tags")
-    return Change(paths.name, paths.name, printable(f"{paths.name}: {words}"), make)
+    return CampaignChange(paths.name, paths.name, printable(f"{paths.name}: {words}"), make)
 
 
-def remove(workspace: Workspace, name: str) -> Change:
-    def make() -> Change:
+def remove(workspace: WorkspacePaths, name: str) -> CampaignChange:
+    def make() -> CampaignChange:
         return restore(workspace, remove_campaign(workspace, workspace.campaign(name)), name)
 
-    return Change(name, None, _("{name} is in the trash: u brings it back.", name=printable(name)), make)
+    return CampaignChange(name, None, _("{name} is in the trash: u brings it back.", name=printable(name)), make)
 
 
-def restore(workspace: Workspace, trashed: CampaignPaths, name: str) -> Change:
-    def make() -> Change:
+def restore(workspace: WorkspacePaths, trashed: CampaignPaths, name: str) -> CampaignChange:
+    def make() -> CampaignChange:
         return remove(workspace, restore_campaign(workspace, trashed).name)
 
-    return Change(name, name, _("{name} is restored.", name=printable(name)), make)
+    return CampaignChange(name, name, _("{name} is restored.", name=printable(name)), make)
 
 
 def trash_columns() -> tuple[Column, ...]:

@@ -42,7 +42,7 @@ Side = ConfigurationResult | None
 
 
 @dataclass(frozen=True)
-class Point:
+class ComparedPoint:
     """A configuration in two campaigns, or in one of them."""
 
     before: Side
@@ -70,20 +70,20 @@ class Point:
 
 
 @dataclass(frozen=True)
-class ComparisonView(TableView[Point]):
-    points: tuple[Point, ...] = ()
+class ComparisonView(TableView[ComparedPoint]):
+    points: tuple[ComparedPoint, ...] = ()
     before: str = ""
     after: str = ""
     not_compared: int = 0
     """Points with several rows in one campaign."""
 
-    def items(self) -> Sequence[Point]:
+    def items(self) -> Sequence[ComparedPoint]:
         return self.points
 
-    def text(self, item: Point) -> str:
+    def text(self, item: ComparedPoint) -> str:
         return " ".join((*axes_of(item.result), VERDICTS[item.verdict], _(VERDICTS[item.verdict])))
 
-    def key(self, item: Point, column: int) -> object:
+    def key(self, item: ComparedPoint, column: int) -> object:
         row, before, after = item.result, item.before, item.after
         axes = (row.case, row.framework, row.precision, row.batch_size, row.nodes * row.gpus, row.hardware)
         figures = (after.value if after else None, before.value if before else None, item.ratio)
@@ -101,7 +101,7 @@ class ComparisonView(TableView[Point]):
             Column(_("verdict"), 19, importance=7, flexible=True),
         )
 
-    def cells(self, item: Point) -> Row:
+    def cells(self, item: ComparedPoint) -> Row:
         row, before = item.result, item.before
         change = percent(item.ratio - 1, sign=True) if item.ratio is not None else _(VERDICTS[item.verdict])
         cells = (
@@ -132,7 +132,7 @@ class ComparisonView(TableView[Point]):
         columns |= {side: [_value_of(getattr(item, side)) for item in shown] for side in ("after", "before")}
         return flat.csv_text(columns | {name: [getattr(item, name) for item in shown] for name in ("ratio", "verdict")})
 
-    def _verdict(self, item: Point) -> str:
+    def _verdict(self, item: ComparedPoint) -> str:
         if item.verdict == MISSING:
             return _("only in {name}", name=printable(self.before))
         if item.verdict == NEW:
@@ -142,7 +142,7 @@ class ComparisonView(TableView[Point]):
             return figure_text(lacking) if lacking is not None and lacking.value is None else _(VERDICTS[NO_FIGURE])
         return _(VERDICTS[item.verdict])
 
-    def result(self, item: Point) -> ConfigurationResult:
+    def result(self, item: ComparedPoint) -> ConfigurationResult:
         return item.result
 
     def title(self) -> str:
@@ -153,7 +153,7 @@ class ComparisonView(TableView[Point]):
         counts[NOT_COMPARED] = self.not_compared
         return " · ".join(f"{_(label)}: {counts[code]}" for code, label in VERDICTS.items() if counts[code])
 
-    def about(self, item: Point) -> list[str]:
+    def about(self, item: ComparedPoint) -> list[str]:
         lines = [" · ".join(map(printable, axes_of(item.result)))]
         for side in (item.after, item.before):
             if side is not None:
@@ -180,9 +180,9 @@ def comparison_of(rows: Iterable[ConfigurationResult], before: str, after: str) 
     found = _compare_rows(both, before, after)
     if found is None:
         return None
-    points = [Point(pair.a, pair.b, pair.verdict.code, pair) for pair in found.pairs]
-    points += [Point(item.row, None, MISSING) for item in _with_value(found.only_a)]
-    points += [Point(None, item.row, NEW) for item in _with_value(found.only_b)]
+    points = [ComparedPoint(pair.a, pair.b, pair.verdict.code, pair) for pair in found.pairs]
+    points += [ComparedPoint(item.row, None, MISSING) for item in _with_value(found.only_a)]
+    points += [ComparedPoint(None, item.row, NEW) for item in _with_value(found.only_b)]
     ordered = tuple(sorted(points, key=lambda point: point.rank))
     return ComparisonView(points=ordered, before=before, after=after, not_compared=len(found.ambiguous))
 

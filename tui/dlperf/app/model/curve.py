@@ -48,7 +48,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Frame:
+class CurveFrame:
     """Size of a drawing in cells, and the values at its edges."""
 
     columns: int
@@ -102,7 +102,7 @@ def draw(
     parts += [_("in grey: other trials, {count}", count=len(others))] if others else []
     parts += [_("in colour: {name}", name=second.name)] if second else []
     legend = packed(parts, width - LABEL_WIDTH, " · ")[: height - 2 - LEAST_ROWS]
-    frame = Frame(width - LABEL_WIDTH, height - 2 - len(legend), first, last, low, high)
+    frame = CurveFrame(width - LABEL_WIDTH, height - 2 - len(legend), first, last, low, high)
     cells = _plot(points, frame)
     _draw_result(series, frame, cells)
     tones = [_tone(frame.step(column), warm_up, window) for column in range(frame.columns)]
@@ -138,7 +138,7 @@ def _is_measured(step: float, warm_up: float | None, window: tuple[float, float]
     return window[0] <= step <= window[1] if window is not None else step > (warm_up or 0)
 
 
-def _plot(points: list[tuple[float, float]], frame: Frame) -> list[list[str]]:
+def _plot(points: list[tuple[float, float]], frame: CurveFrame) -> list[list[str]]:
     """Return cells by row and column; each dot column spans the values that fall on it."""
     dots = [[0] * frame.columns for _ in range(frame.rows)]
     for x, (top, bottom) in _spans(points, frame).items():
@@ -152,14 +152,14 @@ def _plot(points: list[tuple[float, float]], frame: Frame) -> list[list[str]]:
     return cells
 
 
-def _draw_result(series: Series, frame: Frame, cells: list[list[str]]) -> None:
+def _draw_result(series: Series, frame: CurveFrame, cells: list[list[str]]) -> None:
     """Draw the trial's figure as a line behind the curve."""
     dot = frame.dot(series.result) if series.result is not None else -1
     if 0 <= dot < frame.rows * 4:
         cells[dot // 4] = [RESULT if cell == " " else cell for cell in cells[dot // 4]]
 
 
-def _spans(points: list[tuple[float, float]], frame: Frame) -> dict[int, tuple[int, int]]:
+def _spans(points: list[tuple[float, float]], frame: CurveFrame) -> dict[int, tuple[int, int]]:
     """Return the highest and lowest dot of each dot column."""
     spans: dict[int, tuple[int, int]] = {}
     previous: tuple[int, int] | None = None
@@ -190,7 +190,9 @@ def _tone(step: float, warm_up: float | None, window: tuple[float, float] | None
     return ""
 
 
-def _row(frame: Frame, row: int, cells: list[str], tones: list[str], grey: list[str], colour: list[str]) -> list[Piece]:
+def _row(
+    frame: CurveFrame, row: int, cells: list[str], tones: list[str], grey: list[str], colour: list[str]
+) -> list[Piece]:
     labels = {0: frame.high, frame.rows // 2: (frame.high + frame.low) / 2, frame.rows - 1: frame.low}
     label = number(labels[row]) if row in labels else ""
     pieces = [Piece(f"{label:>{LABEL_WIDTH - 2}} {'┤' if label else '│'}", "axis")]
@@ -213,7 +215,7 @@ AXIS = {"warmup": "░", "measured": "═", "": "─"}
 """Characters of the axis below the parts of the curve, for terminals without colours."""
 
 
-def _axis(frame: Frame, tones: Sequence[str]) -> list[list[Piece]]:
+def _axis(frame: CurveFrame, tones: Sequence[str]) -> list[list[Piece]]:
     line = " " * (LABEL_WIDTH - 1) + "└" + "".join(AXIS[tone] for tone in tones)
     left, right = f"{frame.first_step:.0f}", _("step {number}", number=f"{frame.last_step:.0f}")
     middle = f"{(frame.first_step + frame.last_step) / 2:.0f}"

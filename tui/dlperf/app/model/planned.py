@@ -14,7 +14,7 @@ from dlperf.view.text import short_duration
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TimeEstimate:
     seconds: float
     """Of the machine that takes longest; machines run in parallel."""
     unknown: int
@@ -33,7 +33,7 @@ def seconds_by_kind(history: Mapping[str, float]) -> dict[str, float]:
     return {kind: median(values) for kind, values in kinds.items()}
 
 
-def estimate(plan: Plan, history: Mapping[str, float]) -> Estimate:
+def estimate(plan: Plan, history: Mapping[str, float]) -> TimeEstimate:
     by_kind = seconds_by_kind(history)
     machines: dict[str, float] = defaultdict(float)
     unknown = 0
@@ -43,7 +43,7 @@ def estimate(plan: Plan, history: Mapping[str, float]) -> Estimate:
             unknown += 1
         else:
             machines[item.configuration.hardware] += one * item.rounds
-    return Estimate(max(machines.values(), default=0.0), unknown)
+    return TimeEstimate(max(machines.values(), default=0.0), unknown)
 
 
 def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:

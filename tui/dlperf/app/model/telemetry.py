@@ -23,7 +23,7 @@ SPARK_WIDTH, HISTORY_WIDTH = 6, 26
 
 
 @dataclass(frozen=True)
-class Device:
+class DeviceRow:
     """A GPU, or the processors of a machine without one: newest sample or means. None: not reported."""
 
     node: str
@@ -46,7 +46,7 @@ SLOWED = 0x08 | 0x40 | 0x80 | 0x20
 """NVML throttle reasons that mean trouble: hardware, heat, power brake; the power cap is normal."""
 
 
-def read_devices(path: Path, node: str) -> list[Device]:
+def read_devices(path: Path, node: str) -> list[DeviceRow]:
     """Return the newest sample of each device; empty if there is none."""
     try:
         with open_regular(path) as stream:
@@ -61,7 +61,7 @@ def read_devices(path: Path, node: str) -> list[Device]:
     return [_device(node, name, rows[-1:], rows) for name, rows in _by_device(parse_telemetry([header, *whole], node))]
 
 
-def read_means(path: Path, node: str) -> list[Device]:
+def read_means(path: Path, node: str) -> list[DeviceRow]:
     """Return the means of each device over the whole trial, and the peaks of memory and temperature."""
     return [_device(node, name, rows, rows) for name, rows in _by_device(read_telemetry(path, node))]
 
@@ -73,7 +73,7 @@ def _by_device(rows: Iterable[TelemetryRow]) -> list[tuple[str, list[TelemetryRo
     return sorted(devices.items(), key=lambda item: (len(item[0]), item[0]))
 
 
-def _device(node: str, name: str, rows: Sequence[TelemetryRow], known: Sequence[TelemetryRow]) -> Device:
+def _device(node: str, name: str, rows: Sequence[TelemetryRow], known: Sequence[TelemetryRow]) -> DeviceRow:
     busy = "cpu_percent" if name == "CPU" else "utilization_percent"
 
     def merged(column: str, merge: Callable[[list[float]], float]) -> float | None:
@@ -81,7 +81,7 @@ def _device(node: str, name: str, rows: Sequence[TelemetryRow], known: Sequence[
         return merge(values) if values else None
 
     readings = [row.reading for row in rows if row.reading]
-    return Device(
+    return DeviceRow(
         node,
         name,
         merged(busy, fmean),
@@ -110,7 +110,7 @@ def device_columns() -> tuple[Column, ...]:
     )
 
 
-def _device_row(device: Device) -> Row:
+def _device_row(device: DeviceRow) -> Row:
     busy = device.utilization_percent
     gauge = "" if busy is None else f"{_over_time(next(iter(device.history.values())), SPARK_WIDTH)} {busy:3.0f} %"
     slow = device.throttled or device.foreign_processes > 0
@@ -138,7 +138,7 @@ def node_row(node: str, unanswered_seconds: float | None) -> Row:
     return Row((_("{node}: no answer for {time}", node=node, time=short_duration(unanswered_seconds)),), "group")
 
 
-def device_rows(devices: Sequence[Device], unanswered: Mapping[str, float], room: int = 0) -> dict[Hashable, Row]:
+def device_rows(devices: Sequence[DeviceRow], unanswered: Mapping[str, float], room: int = 0) -> dict[Hashable, Row]:
     """Return rows by node and device; those of a node that does not answer are grey, with their age in seconds.
 
     Below each device is what it did over time, as much of it as there is room for, in rows.
@@ -168,7 +168,7 @@ def history_columns() -> tuple[Column, ...]:
     )
 
 
-def history_rows(devices: Sequence[Device], width: int) -> dict[Hashable, Row]:
+def history_rows(devices: Sequence[DeviceRow], width: int) -> dict[Hashable, Row]:
     """Return for each device what was measured over time, drawn from 0 to the highest in a page of so many cells."""
     titles = (_("busy"), _("power"), "MHz", pgettext("narrow column", "memory"))
     units = (("%", 1.0), ("W", 1.0), ("", 1.0), ("GiB", 1 / 1024))
@@ -197,7 +197,7 @@ def _time_axis(seconds: float, cells: int) -> str:
     return f"{marks[0]}{'─' * left}{marks[1]}{'─' * left}{marks[2]}"
 
 
-def node_summaries(devices: Sequence[Device], ended: bool) -> list[str]:
+def node_summaries(devices: Sequence[DeviceRow], ended: bool) -> list[str]:
     """Return a line for each node: of an ended trial, the means of ``read_means``."""
     summaries = {node: _summarize(known) for node, known in _by_node(devices).items()}
     if ended:
@@ -205,12 +205,12 @@ def node_summaries(devices: Sequence[Device], ended: bool) -> list[str]:
     return [f"{node}: {newest}" for node, newest in summaries.items()]
 
 
-def _by_node(devices: Sequence[Device]) -> dict[str, list[Device]]:
+def _by_node(devices: Sequence[DeviceRow]) -> dict[str, list[DeviceRow]]:
     nodes = dict.fromkeys(device.node for device in devices)
     return {node: [device for device in devices if device.node == node] for node in nodes}
 
 
-def _summarize(known: Sequence[Device]) -> str:
+def _summarize(known: Sequence[DeviceRow]) -> str:
     """Return the means over the devices of a node, and what slows them."""
     name = "CPU" if known[0].name == "CPU" else "GPU" if len(known) == 1 else f"{len(known)} × GPU"
     parts = [

@@ -63,7 +63,7 @@ REQUESTS = {
 
 
 @dataclass(frozen=True)
-class Group:
+class TrialGroup:
     """Key of the row above the trials of a configuration."""
 
     configuration: str
@@ -80,7 +80,7 @@ class Silences:
 
 
 NO_SILENCE = Silences()
-RowKey = Group | TrialKey
+RowKey = TrialGroup | TrialKey
 
 
 def state_text(state: State) -> str:
@@ -113,7 +113,7 @@ def row_keys(
             groups[key.configuration].append(key)
     rows: list[RowKey] = []
     for configuration, keys in sorted(groups.items(), key=lambda group: -ranks.get(group[0], 0.0)):
-        rows.append(Group(configuration))
+        rows.append(TrialGroup(configuration))
         if configuration not in folded:
             rows.extend(sorted(keys))
     return rows
@@ -259,7 +259,7 @@ def _notes(
 
 def trial_to_show(key: RowKey | None, status: CampaignStatus) -> TrialKey | None:
     """Return the trial whose log is shown; of a configuration, one that runs, ended last or comes first."""
-    if not isinstance(key, Group):
+    if not isinstance(key, TrialGroup):
         return key
     trials = [trial for trial in status.trials.values() if trial.key.configuration == key.configuration]
     order = {State.RUNNING: 0, State.SUBMITTED: 1, State.PLANNED: 3}

@@ -25,12 +25,12 @@ from textual.worker import get_current_worker
 from dlperf.app.actions import actions_of
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.guarded import UNREADABLE, Guarded
-from dlperf.app.settings import Settings
+from dlperf.app.settings import TerminalSettings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import N_, _
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.view.text import printable
 
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ class PlaceScreen(Guarded, Screen[None]):
         return cast("DlperfApp", self.app)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> TerminalSettings:
         return self.main.settings
 
     @property
-    def workspace(self) -> Workspace:
+    def workspace(self) -> WorkspacePaths:
         return self.settings.workspace
 
     def help_text(self) -> str:

@@ -16,7 +16,7 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.pages import ListPage, filtered_title, no_match
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
-from dlperf.app.model.changes import Change, remove, rename, restore, tag, trash_columns, trash_rows
+from dlperf.app.model.changes import CampaignChange, remove, rename, restore, tag, trash_columns, trash_rows
 from dlperf.app.model.choice import choice_of
 from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import REFUSAL_SECONDS
@@ -60,7 +60,7 @@ class CampaignsScreen(SortedTableScreen):
     def __init__(self) -> None:
         super().__init__()
         self.view: CampaignsView = CampaignsView()
-        self._undone: list[Change] = []
+        self._undone: list[CampaignChange] = []
         """What undoes the changes that were made, the newest last."""
         self._previewed: tuple[object, ...] = ()
         """Name of the campaign whose results were read last, and what had ended in it."""
@@ -231,9 +231,9 @@ class CampaignsScreen(SortedTableScreen):
             self._change(restore(self.workspace, trashed[str(chosen)].paths, trashed[str(chosen)].name))
 
     @work
-    async def _change(self, change: Change, undoes: bool = False) -> None:
+    async def _change(self, change: CampaignChange, undoes: bool = False) -> None:
         """Make a change, remember how to undo it, and follow the campaign by its new name."""
-        found: list[Change] = []
+        found: list[CampaignChange] = []
         if not await self.attempt(lambda: found.append(change.make())):
             return
         self._undone = self._undone[:-1] if undoes else [*self._undone, *found]

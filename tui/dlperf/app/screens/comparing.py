@@ -12,7 +12,7 @@ from dlperf.app.screens.base import PlaceScreen
 from dlperf.errors import DlperfError
 from dlperf.messages import _
 from dlperf.plan import PlannedConfiguration, TrialKey
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.model import ConfigurationResult
 
 
@@ -49,7 +49,7 @@ async def choose_trial(
 
 
 def _read_trials(
-    workspace: Workspace, campaign: str, planned: PlannedConfiguration, key: TrialKey
+    workspace: WorkspacePaths, campaign: str, planned: PlannedConfiguration, key: TrialKey
 ) -> list[ConfigurationResult]:
     from dlperf.table.load import Filters, load_results
 

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.app.watching import Stream
+from dlperf.app.watching import WatchStream
 from dlperf.app.widgets.log_view import LogView
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.status_line import set_titles
@@ -33,7 +33,7 @@ class LogActions(PlaceScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._streams: list[Stream] = []
+        self._streams: list[WatchStream] = []
         self._stream = 0
         self._views: list[LogView] = []
         """The first log and those beside it."""
@@ -57,7 +57,7 @@ class LogActions(PlaceScreen):
         """Let ``show_streams`` begin with the first stream."""
         self._streams, self._stream = [], 0
 
-    def show_streams(self, streams: list[Stream], message: str, title: str, live: bool) -> None:
+    def show_streams(self, streams: list[WatchStream], message: str, title: str, live: bool) -> None:
         """Show one of these logs, preferably the current one; the message while it does not exist."""
         current = self._streams[self._stream] if self._streams else None
         if len(streams) != len(self._streams):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable
 
 from dlperf.app.dialogs.pages import filtered_title, no_match
 from dlperf.app.model.table import Row
-from dlperf.app.model.trials import Group, by_configuration, row_keys, shares_of_best
+from dlperf.app.model.trials import TrialGroup, by_configuration, row_keys, shares_of_best
 from dlperf.app.screens.campaign_actions import CampaignActions
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import set_titles
@@ -71,7 +71,7 @@ class TrialList(CampaignActions):
 
     def _row(self, key: Hashable) -> Row:
         assert self.campaign is not None
-        if isinstance(key, Group):
+        if isinstance(key, TrialGroup):
             name = key.configuration
             return self.campaign.group_row(name, self._groups.get(name, []), self._shares.get(name))
         assert isinstance(key, TrialKey)
@@ -95,10 +95,10 @@ class TrialList(CampaignActions):
 
     def action_fold(self) -> None:
         selected = self.trials.selected
-        if isinstance(selected, (Group, TrialKey)):
+        if isinstance(selected, (TrialGroup, TrialKey)):
             self._folded ^= {selected.configuration}
             self._status_changed()
-            self.trials.select(Group(selected.configuration))
+            self.trials.select(TrialGroup(selected.configuration))
 
     def action_fold_all(self) -> None:
         self._folded = set() if self._folded else set(self._groups)
@@ -110,6 +110,6 @@ class TrialList(CampaignActions):
 
     def selected_trials(self) -> Collection[TrialKey]:
         selected = self.trials.selected if self.campaign else None
-        if isinstance(selected, Group):
+        if isinstance(selected, TrialGroup):
             return [trial.key for trial in self._groups.get(selected.configuration, ())]
         return [selected] if isinstance(selected, TrialKey) else []

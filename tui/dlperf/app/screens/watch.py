@@ -15,7 +15,7 @@ from dlperf.app.model.events import event_columns, event_rows
 from dlperf.app.model.table import Row
 from dlperf.app.model.telemetry import history_columns, history_rows, node_summaries, read_means
 from dlperf.app.model.trials import (
-    Group,
+    TrialGroup,
     first_to_show,
     no_log_text,
     trial_columns,
@@ -182,7 +182,7 @@ class WatchScreen(TrialList, LogActions):
 
     def _show_selected(self) -> None:
         selected = self.trials.selected
-        if self.campaign is None or not isinstance(selected, (Group, TrialKey)):
+        if self.campaign is None or not isinstance(selected, (TrialGroup, TrialKey)):
             return
         if (key := trial_to_show(selected, self.campaign.status)) is None:
             return
@@ -210,7 +210,7 @@ class WatchScreen(TrialList, LogActions):
     @on(RowTable.Chosen, "#trials")
     def action_open_trial(self) -> None:
         selected = self.trials.selected
-        if isinstance(selected, Group):
+        if isinstance(selected, TrialGroup):
             self.action_fold()
         elif isinstance(selected, TrialKey) and self.campaign is not None:
             from dlperf.app.screens.trial import TrialScreen

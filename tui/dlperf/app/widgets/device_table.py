@@ -11,7 +11,7 @@ from textual.message import Message
 
 from dlperf.app.campaigns import modified
 from dlperf.app.model.table import Row
-from dlperf.app.model.telemetry import Device, device_columns, device_rows, node_row, read_devices, read_means
+from dlperf.app.model.telemetry import DeviceRow, device_columns, device_rows, node_row, read_devices, read_means
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import set_titles
@@ -28,7 +28,7 @@ class DeviceTable(RowTable):
 
     def __init__(self) -> None:
         super().__init__(device_columns(), id="devices", classes="-nothing")
-        self.devices: Sequence[Device] = ()
+        self.devices: Sequence[DeviceRow] = ()
         self._trial: TrialKey | None = None
         self._seen: tuple[object, ...] = ()
         """Trial, whether it has ended, and when its telemetry was written, at the last look."""
@@ -61,11 +61,11 @@ class DeviceTable(RowTable):
             self.refresh_rows()
 
     @work(thread=True, exclusive=True, group="telemetry")
-    def _read(self, key: TrialKey, nodes: Sequence[NodePaths], read: Callable[[Path, str], list[Device]]) -> None:
+    def _read(self, key: TrialKey, nodes: Sequence[NodePaths], read: Callable[[Path, str], list[DeviceRow]]) -> None:
         devices = [item for node in nodes for item in read(node.telemetry, node.directory.name)]
         self.call_later(self._show, key, devices)
 
-    def _show(self, key: TrialKey, devices: Sequence[Device]) -> None:
+    def _show(self, key: TrialKey, devices: Sequence[DeviceRow]) -> None:
         if key != self._trial:
             return
         changed, self.devices = devices != self.devices, devices

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from dlperf.app.logs.log_file import Line
+from dlperf.app.logs.log_file import LogLine
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Pattern, error_pattern
 from dlperf.app.logs.window import ShownRow, shown_text
@@ -112,7 +112,7 @@ class LogDrawing(Widget):
             return _("Searching … {share}", share=percent(self.log_shown.matches.searched_share, 0))
         return _("No line matches {pattern}. esc shows all lines.", pattern=self.only_matching)
 
-    def _row_strip(self, log: OpenLog, line: Line, text: str, base: Style) -> Strip:
+    def _row_strip(self, log: OpenLog, line: LogLine, text: str, base: Style) -> Strip:
         text = text if log.window.wrap else text[: self.left + self.size.width]
         style = base + self._tone(line.data[:COLOURED_BYTES])
         if line.start == self.marked or line.start in self.highlighted:

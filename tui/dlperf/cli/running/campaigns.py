@@ -20,7 +20,7 @@ from dlperf.view.text import one_line
 if TYPE_CHECKING:
     from dlperf.plan import Selection
     from dlperf.runs.control import Action
-    from dlperf.runs.paths import CampaignPaths, Workspace
+    from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 
 commands = typer.Typer()
 
@@ -139,7 +139,7 @@ def pause(context: typer.Context, campaign: options.CampaignArgument) -> None:
     _wait_for_answer(paths, asked_at)
 
 
-def _find(context: typer.Context, words: str) -> tuple[Workspace, CampaignPaths]:
+def _find(context: typer.Context, words: str) -> tuple[WorkspacePaths, CampaignPaths]:
     from dlperf.runs.lookup import find_campaign
 
     workspace = options.current_workspace(context)
@@ -169,7 +169,7 @@ def _journal_size(paths: CampaignPaths) -> int:
     return paths.journal.stat().st_size if paths.journal.exists() else 0
 
 
-def _request_from_engine(workspace: Workspace, paths: CampaignPaths, action: Action, trial: str | None) -> None:
+def _request_from_engine(workspace: WorkspacePaths, paths: CampaignPaths, action: Action, trial: str | None) -> None:
     """Write a request, start an engine if none runs, and wait until it has accepted the request."""
     from dlperf.runs.lock import engine_pid
 

@@ -18,7 +18,7 @@ from dlperf.view.text import count_noun, one_line
 if TYPE_CHECKING:
     from dlperf.plan import Plan, TrialKey
     from dlperf.runs.journal import CampaignReader
-    from dlperf.runs.paths import CampaignPaths, Workspace
+    from dlperf.runs.paths import CampaignPaths, WorkspacePaths
     from dlperf.runs.records import CampaignStatus
 
 REDRAW_SECONDS = 0.5
@@ -45,7 +45,7 @@ def confirm_plan(plan: Plan, yes: bool) -> None:
 
 
 def run_plan(
-    workspace: Workspace, plan: Plan, name: str | None, yes: bool, as_json: bool = False
+    workspace: WorkspacePaths, plan: Plan, name: str | None, yes: bool, as_json: bool = False
 ) -> tuple[CampaignPaths, ExitCode]:
     """Ask, then run a plan as a campaign in the foreground; arguments as of ``confirm_plan``, ``run_in_foreground``."""
     from dlperf.campaign.create import create_campaign
@@ -56,7 +56,10 @@ def run_plan(
 
 
 def run_in_foreground(
-    workspace: Workspace, paths: CampaignPaths, as_json: bool = False, more: Callable[[], list[TrialKey]] | None = None
+    workspace: WorkspacePaths,
+    paths: CampaignPaths,
+    as_json: bool = False,
+    more: Callable[[], list[TrialKey]] | None = None,
 ) -> ExitCode:
     """Run a campaign's engine until it is finished or a signal ends it; running trials then continue.
 
@@ -105,7 +108,7 @@ def run_in_foreground(
 
 
 def _report_end(
-    workspace: Workspace, address: str, paths: CampaignPaths, status: CampaignStatus, code: ExitCode
+    workspace: WorkspacePaths, address: str, paths: CampaignPaths, status: CampaignStatus, code: ExitCode
 ) -> None:
     """Hand the results to what ``dlperf.yaml`` names."""
     from dlperf.catalog.files.settings import read_settings
@@ -120,7 +123,7 @@ def _report_end(
             print_note(f"dlperf: {one_line(str(error))}")
 
 
-async def _run_and_draw(workspace: Workspace, reader: CampaignReader) -> str | None:
+async def _run_and_draw(workspace: WorkspacePaths, reader: CampaignReader) -> str | None:
     from dlperf.campaign.dependencies import engine_dependencies
     from dlperf.campaign.engine import run_campaign
 
@@ -151,7 +154,7 @@ async def _draw(reader: CampaignReader) -> None:
         live.print_above(news_lines(before, reader.refresh()))
 
 
-def print_results(workspace: Workspace, paths: CampaignPaths) -> None:
+def print_results(workspace: WorkspacePaths, paths: CampaignPaths) -> None:
     """Print a row for each configuration of a campaign, and their caveats below."""
     from dlperf.cli.running.text import RESULT_HEADERS, caveats, result_cells
     from dlperf.evidence.logs import log_reader

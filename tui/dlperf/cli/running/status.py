@@ -13,7 +13,7 @@ from dlperf.cli.output import message_entries, print_json, print_note, print_tab
 from dlperf.view.text import count_noun, duration, one_line
 
 if TYPE_CHECKING:
-    from dlperf.runs.paths import CampaignPaths, Workspace
+    from dlperf.runs.paths import CampaignPaths, WorkspacePaths
     from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress
 
 commands = typer.Typer()
@@ -34,7 +34,7 @@ def status(context: typer.Context, campaign: OptionalCampaign = None, as_json: J
         _print_campaigns(workspace)
 
 
-def _print_campaigns(workspace: Workspace) -> None:
+def _print_campaigns(workspace: WorkspacePaths) -> None:
     from dlperf.cli.running.text import CAMPAIGN_HEADERS, campaign_cells
     from dlperf.runs.lock import engine_pid
     from dlperf.view.campaigns import read_summary
@@ -50,7 +50,7 @@ def _print_campaigns(workspace: Workspace) -> None:
         print_note(f"no campaign in {workspace.runs}: see `dlperf run`")
 
 
-def _documents(workspace: Workspace) -> Iterator[dict[str, Any]]:
+def _documents(workspace: WorkspacePaths) -> Iterator[dict[str, Any]]:
     """Yield the JSON of each campaign; report one that cannot be read and skip it."""
     from dlperf.runs.store import each_readable
 

@@ -16,7 +16,7 @@ from dlperf.view.text import number, percent
 if TYPE_CHECKING:
     from dlperf.messages import Message
     from dlperf.plan import Plan, Selection
-    from dlperf.runs.paths import Workspace
+    from dlperf.runs.paths import WorkspacePaths
     from dlperf.table.model import ConfigurationResult
     from dlperf.verdicts.claims import Claim, Known
     from dlperf.verdicts.judging import Judgement, Options
@@ -114,7 +114,7 @@ def _plan_published(
 
 
 def _print_share(
-    workspace: Workspace, original: ConfigurationResult, name: str, differences: list[Message], as_json: bool
+    workspace: WorkspacePaths, original: ConfigurationResult, name: str, differences: list[Message], as_json: bool
 ) -> None:
     """Print how much of the published throughput was reached."""
     from dlperf.table.load import Filters, load_results
@@ -133,7 +133,7 @@ def _print_share(
 
 
 def _judged(
-    workspace: Workspace, original: ConfigurationResult, campaign: str, chosen: Options, known: Known
+    workspace: WorkspacePaths, original: ConfigurationResult, campaign: str, chosen: Options, known: Known
 ) -> Judgement:
     """Judge the new trials, with the conditions in which both differ."""
     from dlperf.verdicts.judging import judge_rows

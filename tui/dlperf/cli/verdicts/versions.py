@@ -18,7 +18,7 @@ from dlperf.errors import ExitCode
 if TYPE_CHECKING:
     from dlperf.plan import Plan, Selection
     from dlperf.plan.model import Version
-    from dlperf.runs.paths import Workspace
+    from dlperf.runs.paths import WorkspacePaths
     from dlperf.verdicts.judging import Judgement, Options
 
 commands = typer.Typer()
@@ -63,7 +63,7 @@ def ab(
 class Turns:
     """How two versions are run in turns."""
 
-    workspace: Workspace
+    workspace: WorkspacePaths
     plan: Plan
     yes: bool
     seconds: float

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors import checks
-from dlperf.executors.base import CheckItem, Observation, Reference, Trial
+from dlperf.executors.base import CheckItem, Observation, Trial, TrialReference
 from dlperf.executors.batch.jobs import (
     Job,
     JobQueue,
@@ -87,7 +87,7 @@ class BatchExecutor(SupervisedExecutor):
         except UnreachableError as error:
             return checks.unreachable(login, error)
 
-    async def submit(self, trial: Trial) -> Reference:
+    async def submit(self, trial: Trial) -> TrialReference:
         """Write the files of all nodes and queue the job; the first trial of a job array queues all of its trials.
 
         Raises:
@@ -185,7 +185,7 @@ class BatchExecutor(SupervisedExecutor):
         if isinstance(log, bytes):
             write_atomic(trial.paths.job_log, log, private=True)
 
-    async def adopt(self, trial: Trial) -> Reference | None:
+    async def adopt(self, trial: Trial) -> TrialReference | None:
         """Return ``ref.json``, else ask the login node for the trial's job.
 
         Raises:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dlperf.executors.base import CheckItem
 from dlperf.executors.batch.jobs import Job
-from dlperf.executors.scheduler import Run, Scheduler, SilentSchedulerError
+from dlperf.executors.scheduler import Scheduler, SchedulerRun, SilentSchedulerError
 from dlperf.messages import message, quoted
 from dlperf.nodes.messages import CommandResult
 from dlperf.plan import Launch
@@ -37,7 +37,7 @@ class Slurm(Scheduler):
     def cancel(self, number: str) -> Sequence[str]:
         return ("scancel", number)
 
-    async def jobs(self, run: Run, numbers: Sequence[str]) -> dict[str, Job]:
+    async def jobs(self, run: SchedulerRun, numbers: Sequence[str]) -> dict[str, Job]:
         """Ask ``squeue`` for all at once, then ``sacct`` for those that it forgot."""
         options = ["--noheader", "--array", "--states=all", f"--Format={SQUEUE_FORMAT}"]
         answer = await run(["squeue", *options, f"--jobs={','.join(numbers)}"])
@@ -51,11 +51,11 @@ class Slurm(Scheduler):
         answer = await run(["sacct", *options, f"--jobs={','.join(forgotten)}"])
         return parse_sacct(answer.out) | known
 
-    async def longest_minutes(self, run: Run, launch: Launch) -> int | None:
+    async def longest_minutes(self, run: SchedulerRun, launch: Launch) -> int | None:
         answer = await run(["scontrol", "--oneliner", "show", "partition"])
         return longest_minutes(answer.out, (launch.queue or {}).get("partition"))
 
-    async def check(self, run: Run, launch: Launch, batch: Batch) -> list[CheckItem]:
+    async def check(self, run: SchedulerRun, launch: Launch, batch: Batch) -> list[CheckItem]:
         answer = await run(["sbatch", "--test-only"], self.script(launch, batch))
         said = (answer.err.strip().splitlines() or answer.out.strip().splitlines() or ["Slurm says nothing"])[-1]
         text = message("and_more", subject=quoted(f"{len(launch.nodes)}n{launch.gpus}g"), more=quoted(said))

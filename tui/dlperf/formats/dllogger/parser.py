@@ -30,7 +30,7 @@ from dlperf.formats.dllogger.metrics import (
     throughput_of_text,
 )
 from dlperf.formats.recorder import Recorder
-from dlperf.formats.rules import FunctionRule, Rule, Rules, metadata_rules
+from dlperf.formats.rules import FunctionRule, LogRule, Rules, metadata_rules
 from dlperf.formats.samples import FormatInfo, Summary, append_latest
 from dlperf.formats.text.jsontext import parse_object
 from dlperf.formats.text.numbers import ABSENT, floats
@@ -151,7 +151,7 @@ class _ThroughputTable:
         self._batch_sizes: list[float] = []
         self._last_line = 0
 
-    def rules(self) -> list[Rule]:
+    def rules(self) -> list[LogRule]:
         return [
             FunctionRule(b".ips", _TABLE_TITLE.match, self._read_title),
             FunctionRule(b"   |   ", _TABLE_ROW.match, self._read_row),

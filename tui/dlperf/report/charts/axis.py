@@ -13,7 +13,7 @@ ROOM = 30
 
 
 @dataclass(frozen=True)
-class Axis:
+class ChartAxis:
     """Values from ``low`` to ``high`` on pixels from ``start`` to ``end``."""
 
     low: float
@@ -30,7 +30,7 @@ class Axis:
         return [self.start + (value - self.low) * scale for value in values]
 
 
-def linear(values: Sequence[float], start: float, end: float, *, ends_with_values: bool = False) -> Axis:
+def linear(values: Sequence[float], start: float, end: float, *, ends_with_values: bool = False) -> ChartAxis:
     """Return an axis with about five round ticks; a single value is centred.
 
     Args:
@@ -43,17 +43,17 @@ def linear(values: Sequence[float], start: float, end: float, *, ends_with_value
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(number * step for number in range(first, last + 1))
     if ends_with_values:
-        return Axis(ticks[0], high, start, end, tuple(tick for tick in ticks if tick <= high))
-    return Axis(ticks[0], ticks[-1], start, end, ticks)
+        return ChartAxis(ticks[0], high, start, end, tuple(tick for tick in ticks if tick <= high))
+    return ChartAxis(ticks[0], ticks[-1], start, end, ticks)
 
 
-def named(count: int, start: float, end: float) -> Axis:
+def named(count: int, start: float, end: float) -> ChartAxis:
     """Return an axis of items counted from 1, ``ROOM`` from its ends, with at most ``NAMES`` ticks and the last one."""
     places = max(count - 1, 1)
     step = -(-places // (NAMES - 1))
     ticks = tuple(float(number) for number in range(count, 0, -step))
     margin = ROOM / (end - start - 2 * ROOM) * places
-    return Axis(1 - margin, max(count, 2) + margin, start, end, ticks[::-1])
+    return ChartAxis(1 - margin, max(count, 2) + margin, start, end, ticks[::-1])
 
 
 def tick_text(value: float) -> str:
@@ -64,7 +64,7 @@ def tick_text(value: float) -> str:
     return f"{value:,.4g}"
 
 
-def path(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> str:
+def path(points: Sequence[tuple[float, float]], x: ChartAxis, y: ChartAxis) -> str:
     """Return a line through the points as the ``d`` of an SVG path."""
     across, down = x.places(a for a, _ in points), y.places(b for _, b in points)
     return "M" + "L".join(map("%.1f,%.1f".__mod__, zip(across, down, strict=True)))

@@ -10,7 +10,7 @@ from math import ceil
 from dlperf.catalog.palette import palette
 from dlperf.derived.timeline import Point, thinned
 from dlperf.report.charts import svg
-from dlperf.report.charts.axis import Axis, linear, named, tick_text
+from dlperf.report.charts.axis import ChartAxis, linear, named, tick_text
 from dlperf.report.templating import draw
 
 LEFT, RIGHT, TOP, BOTTOM = 54, 10, 26, 44
@@ -24,7 +24,7 @@ MOST_MARKS = 25
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     label: str
     points: tuple[Point, ...]
     series: int
@@ -52,7 +52,7 @@ class Plot:
     label: str
     x: str
     y: str
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     bands: tuple[Band, ...] = ()
     height: int = 240
     names: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class Plot:
         return self.longest <= MOST_MARKS
 
     @property
-    def legend(self) -> tuple[Line, ...]:
+    def legend(self) -> tuple[ChartLine, ...]:
         """Lines named below the chart; none for a single line."""
         return self.lines if len(self.lines) > 1 else ()
 
@@ -90,7 +90,7 @@ class Plot:
         return self.names[int(x) - 1] if self.names else tick_text(x)
 
     @property
-    def axes(self) -> tuple[Axis, Axis]:
+    def axes(self) -> tuple[ChartAxis, ChartAxis]:
         ends = [(x, end) for line in self.lines for x, low, high in line.spans for end in (low, high)]
         points = [*(point for line in self.lines for point in line.points), *ends]
         xs, ys = [x for x, _ in points], [y for _, y in points]

@@ -13,7 +13,7 @@ from dlperf.opening import copy_tree, is_regular, link_or_copy, read_bytes
 from dlperf.report.site.locations import language_root
 from dlperf.report.site.shipped import shipped_root
 from dlperf.report.templating import render
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 FOLDER = "editions"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
@@ -21,12 +21,12 @@ BODY = re.compile(rb"<body\b[^>]*>")
 REDIRECTS = "redirects.txt"
 
 
-def editions(workspace: Workspace) -> tuple[str, ...]:
+def editions(workspace: WorkspacePaths) -> tuple[str, ...]:
     """Return the names of all editions, the last in name order first."""
     return tuple(sorted((path.name for path in _folder(workspace).glob("[!.]*") if path.is_dir()), reverse=True))
 
 
-def refuse_edition(workspace: Workspace, name: str) -> None:
+def refuse_edition(workspace: WorkspacePaths, name: str) -> None:
     """Raise unless an edition of that name can be made: editions do not change."""
     if not NAME.fullmatch(name):
         raise RequestError(f"--edition {name!r}: letters, digits, '.', '_' and '-', such as 2026-11")
@@ -34,7 +34,7 @@ def refuse_edition(workspace: Workspace, name: str) -> None:
         raise RequestError(f"--edition {name}: exists in {_folder(workspace)} and does not change: choose another name")
 
 
-def keep_edition(workspace: Workspace, site: Path, name: str) -> None:
+def keep_edition(workspace: WorkspacePaths, site: Path, name: str) -> None:
     """Keep a copy of a built site, each page of which says what it is, and add the copy to the site."""
     folder = _folder(workspace)
     folder.mkdir(parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ def _language_of(path: str) -> Language:
     return roots.get(f"{path.partition('/')[0]}/", roots[""])
 
 
-def add_kept(workspace: Workspace, site: Path) -> list[str]:
+def add_kept(workspace: WorkspacePaths, site: Path) -> list[str]:
     """Add editions and redirects to a new site, and return what is wrong with the list of redirects.
 
     A line of ``site/redirects.txt`` holds the old and the new address of a page, relative to the root of the site.
@@ -112,5 +112,5 @@ def write_redirect(path: Path, address: str, name: str) -> None:
     path.write_text(render("redirect.html.j2", _language_of(name), None, address=address), "utf-8")
 
 
-def _folder(workspace: Workspace) -> Path:
+def _folder(workspace: WorkspacePaths) -> Path:
     return workspace.site / FOLDER

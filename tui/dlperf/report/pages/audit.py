@@ -12,7 +12,7 @@ from dlperf.report import figures
 from dlperf.report.data import PUBLISHED, SiteData, grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import Link, Table, Text, date
+from dlperf.report.views import Link, TableView, TextView, date
 from dlperf.table.audited import EXACT, NOTED
 from dlperf.table.model import ConfigurationResult
 from dlperf.verification.audit import AuditRow
@@ -69,7 +69,7 @@ def _verified(data: SiteData) -> Counter[tuple[str, str]]:
     return found
 
 
-def verification(page: Page, row: ConfigurationResult) -> Table:
+def verification(page: Page, row: ConfigurationResult) -> TableView:
     """Return what was found of the raw log of a third-party result, as names and values; empty without a log."""
     rows = page.data.audited.get((row.campaign, row.configuration), ())
     found = next((one for one in rows if one.log and one.published in (row.printed, str(row.value))), None)
@@ -80,7 +80,7 @@ def verification(page: Page, row: ConfigurationResult) -> Table:
     )
     return page.facts(
         (
-            (page._("Raw log"), Text(found.log, "source")),
+            (page._("Raw log"), TextView(found.log, "source")),
             (page._("Estimator"), found.rule),
             (page._("Recomputed"), figures.printed_digits(found.recomputed, like=found.published)),
             (page._("Verdict"), checked),
@@ -107,7 +107,7 @@ def _is_checkable(row: AuditRow) -> bool:
     return bool(row.log) or row.verdict.code in NOTED
 
 
-def _overview(page: Page, reports: Mapping[str, Rows]) -> Table:
+def _overview(page: Page, reports: Mapping[str, Rows]) -> TableView:
     """Return a table of reports with the number of results that can be checked and, if any were, the outcome."""
     body = []
     for report, rows in reports.items():
@@ -162,5 +162,5 @@ def _row(page: Page, row: AuditRow) -> tuple[object, ...]:
         page.language.render(row.verdict),
         date(row.date),
         Link(row.rule, code=True) if row.rule else "",
-        Text(row.log, "source") if row.log else "",
+        TextView(row.log, "source") if row.log else "",
     )

@@ -11,7 +11,7 @@ from dlperf.report.answer import Answer, is_rival, said_of
 from dlperf.report.data import SiteData, distinct, gpus_total
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import Link, Listed, Table
+from dlperf.report.views import Link, Listed, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import DECIDED
 
@@ -62,7 +62,7 @@ def versions(data: SiteData, name: str) -> tuple[str, ...]:
     )
 
 
-def _standing(page: Page, name: str, found: Sequence[Answer]) -> Table:
+def _standing(page: Page, name: str, found: Sequence[Answer]) -> TableView:
     """Return a table of the framework beside the best of another in each comparison that includes it."""
     rows = [_beside(page, answer, row) for answer in found for row in answer.ranked if row.framework == name]
     columns = ("case", "hardware", "figure", "rival", "verdict", "unit", "precision", "gpus", "source")
@@ -93,7 +93,7 @@ def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -
     return stated if found.verdict.code not in DECIDED else f"{stated}, {figures.percent(abs((found.gain or 1.0) - 1))}"
 
 
-def _facts(page: Page, entry: Framework) -> Table:
+def _facts(page: Page, entry: Framework) -> TableView:
     measured = ", ".join(versions(page.data, entry.id))
     return page.facts(
         (

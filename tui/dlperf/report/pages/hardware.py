@@ -16,7 +16,7 @@ from dlperf.report.machine import localize_facts
 from dlperf.report.pages.home import headlines
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import Link, Table
+from dlperf.report.views import Link, TableView
 from dlperf.table.model import ConfigurationResult
 
 MOST_SHARED = 3
@@ -65,7 +65,7 @@ def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> 
     return figures.scale_text(max(measured, key=gpus_total)) if measured else ""
 
 
-def _facts(page: Page, entry: Hardware) -> Table:
+def _facts(page: Page, entry: Hardware) -> TableView:
     return page.facts(
         (
             (page._("Id"), Link(entry.id, code=True)),

@@ -11,12 +11,12 @@ from dlperf.measured.findings.program_faults import FAULTS, UNFAIR
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.charts.plot import Line, Plot, plot
+from dlperf.report.charts.plot import ChartLine, Plot, plot
 from dlperf.report.data import SiteData, distinct, grouped
 from dlperf.report.pages.page import COLUMNS as PAGE_COLUMNS
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import Column, Link, Table, Text, date
+from dlperf.report.views import ColumnView, Link, TableView, TextView, date
 from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
@@ -66,14 +66,16 @@ def _result_link(page: Page, row: ConfigurationResult) -> Link:
     return page.link(f"{_join_names(_names(page, row))} ({row.campaign})", at.configuration_page(row))
 
 
-def _overview(page: Page, found: Sequence[Series]) -> Table:
+def _overview(page: Page, found: Sequence[Series]) -> TableView:
     """Return a table with the newest result and the change of each configuration, and the names that all share."""
     newest = [rows[-1] for rows in found]
     table = page.table(
         OVERVIEW, [_overview_row(page, rows, newest) for rows in found], places={"change": "aside", "figure": "value"}
     )
     same = (
-        [(Column(page._(axis)), name) for axis, name, same in _axes(page, newest[0], newest) if same] if found else []
+        [(ColumnView(page._(axis)), name) for axis, name, same in _axes(page, newest[0], newest) if same]
+        if found
+        else []
     )
     return replace(table, same=tuple(same))
 
@@ -159,11 +161,11 @@ def _verdict_of(compared: Claim) -> str:
     return SUSPECTED if lost and (compared.p or 1.0) <= LEVEL else compared.verdict.code
 
 
-def _verdict(page: Page, compared: Claim) -> tuple[Text | str, ...]:
+def _verdict(page: Page, compared: Claim) -> tuple[TextView | str, ...]:
     code, said = _verdict_of(compared), page.reason(compared.brief)
     if code == "worse":
-        return (Text(page._("regression"), "regression"),)
-    return (Text(page._("possible regression"), "warning"), said) if code == SUSPECTED else (said,)
+        return (TextView(page._("regression"), "regression"),)
+    return (TextView(page._("possible regression"), "warning"), said) if code == SUSPECTED else (said,)
 
 
 def _chart(page: Page, rows: Series, compared: Sequence[Claim | None]) -> str:
@@ -173,7 +175,7 @@ def _chart(page: Page, rows: Series, compared: Sequence[Claim | None]) -> str:
     )
     spans = tuple((float(number), min(row.values), max(row.values)) for number, row in enumerate(rows, 1) if row.values)
     name = page.data.framework_title(rows[0].framework)
-    line = Line(name, points, page.data.series[rows[0].framework], regressions, spans)
+    line = ChartLine(name, points, page.data.series[rows[0].framework], regressions, spans)
     builds = tuple(_build(page, row) for row in rows)
     days = tuple(page.data.created(row.campaign)[:10] or row.campaign for row in rows)
     by_build = all(builds) and len(set(builds)) > 1

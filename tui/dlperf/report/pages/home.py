@@ -17,7 +17,7 @@ from dlperf.report.pages.overview import METRICS, chip, model_charts
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.pictures import ranked_bars
 from dlperf.report.site import locations as at
-from dlperf.report.views import Bar, Figure, Lead, Link, Table
+from dlperf.report.views import Bar, FigureView, Lead, Link, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.families import work_left_out
@@ -202,7 +202,7 @@ def _headline(page: Page, answer: Answer) -> Headline:
     )
 
 
-def _value(page: Page, answer: Answer, row: ConfigurationResult) -> Figure:
+def _value(page: Page, answer: Answer, row: ConfigurationResult) -> FigureView:
     """Return the value with its caveat, and its precision if that differs between the frameworks."""
     return replace(page.figure(row), trials=figures.precision_text(row) if answer.mixed else "")
 
@@ -279,7 +279,7 @@ def weight(answer: Answer) -> tuple[object, ...]:
     return own, whole, compared, compared and not answer.mixed, leads, gpus_total(best), best.score
 
 
-def _table(page: Page, found: Sequence[Answer]) -> Table:
+def _table(page: Page, found: Sequence[Answer]) -> TableView:
     columns = ("case", "hardware", "precision", "framework", "figure", "lead", "source")
     return page.table(columns, [_row(page, answer) for answer in found])
 

@@ -14,7 +14,7 @@ from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_views
 from dlperf.report.site import locations as at
-from dlperf.report.views import Column, Listed, Table
+from dlperf.report.views import ColumnView, Listed, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts import conditions
 from dlperf.verdicts.claims import DECIDED, Claim, known_variation
@@ -66,46 +66,48 @@ def _variation(known: Variation | None) -> str:
     return f"{figures.percent(known.share, 2)} (n = {known.freedom:.0f})" if known else ""
 
 
-def _detectable(page: Page) -> Table:
+def _detectable(page: Page) -> TableView:
     """Return the smallest visible difference by number of trials and variation between them."""
     rows = tuple(
         (str(trials), *(figures.percent(detectable_difference(trials, each), 2) for each in VARIATIONS))
         for trials in TRIALS
     )
     heads = (page._("variation {share}", share=figures.percent(each)) for each in VARIATIONS)
-    return Table((Column(page._("Trials on each side")), *map(Column, heads)), rows)
+    return TableView((ColumnView(page._("Trials on each side")), *map(ColumnView, heads)), rows)
 
 
-def _precisions(page: Page) -> Table:
+def _precisions(page: Page) -> TableView:
     """Return what the precisions of the results stand for."""
     used = {row.precision for row in page.data.ordered}
     known = [entry for entry in page.data.precisions.values() if entry.id in used]
     kinds = [name for name in Numerics.model_fields if any(getattr(entry.numerics, name) for entry in known)]
     rows = tuple((entry.id.upper(), *(getattr(entry.numerics, kind) or "–" for kind in kinds)) for entry in known)
-    return Table(tuple(Column(name, words=True) for name in (page._("Precision"), *map(page.fact, kinds))), rows)
+    return TableView(
+        tuple(ColumnView(name, words=True) for name in (page._("Precision"), *map(page.fact, kinds))), rows
+    )
 
 
-def _reasons(page: Page, found: Sequence[Claim]) -> Table:
+def _reasons(page: Page, found: Sequence[Claim]) -> TableView:
     """Return why claims of this site are refused, the most frequent reason first, with one of its texts."""
     kinds: dict[tuple[str, ...], list[Message]] = {}
     for one in found:
         for kind, reason in {tuple(part.code for part in reason.chain()): reason for reason in one.reasons}.items():
             kinds.setdefault(kind, []).append(reason)
     by_frequency = sorted(kinds.values(), key=len, reverse=True)
-    heads = (Column(page._("Reason, with one example"), words=True), Column(page._("Comparisons")))
-    return Table(heads, tuple((page.reason(same[0]), str(len(same))) for same in by_frequency))
+    heads = (ColumnView(page._("Reason, with one example"), words=True), ColumnView(page._("Comparisons")))
+    return TableView(heads, tuple((page.reason(same[0]), str(len(same))) for same in by_frequency))
 
 
-def _examples(page: Page, undecided: Sequence[Claim]) -> Table:
+def _examples(page: Page, undecided: Sequence[Claim]) -> TableView:
     """Return comparisons that are refused, or whose test finds no difference, those with other reasons first."""
     distinct = {tuple(reason.code for reason in one.reasons): one for one in reversed(undecided)}
     chosen = [*distinct.values(), *(one for one in undecided if one not in distinct.values())][:MOST_EXAMPLES]
     columns = [
-        *(Column(name, words=True) for name in (page._("Comparison"), "A", "B")),
-        *map(Column, ("B/A", page._("99 % interval"), "p")),
-        Column(page._("Why there is no claim"), words=True),
+        *(ColumnView(name, words=True) for name in (page._("Comparison"), "A", "B")),
+        *map(ColumnView, ("B/A", page._("99 % interval"), "p")),
+        ColumnView(page._("Why there is no claim"), words=True),
     ]
-    return Table(tuple(columns), tuple(_example(page, one) for one in chosen))
+    return TableView(tuple(columns), tuple(_example(page, one) for one in chosen))
 
 
 def _example(page: Page, one: Claim) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ from dlperf.report import markdown as md
 from dlperf.report.data import KINDS, SiteData, gpus_total
 from dlperf.report.site import locations as at
 from dlperf.report.templating import render
-from dlperf.report.views import Column, Figure, Link, Table, Text, filled
+from dlperf.report.views import ColumnView, FigureView, Link, TableView, TextView, filled
 from dlperf.table.model import ConfigurationResult
 
 Cell = Callable[[ConfigurationResult], object]
@@ -65,10 +65,10 @@ class Page:
         worded = {case: figures.axes_text(self.language, axes) for case, axes in self.stated.items()}
         return [(self.data.case_title(case), words) for case, words in worded.items() if words]
 
-    def facts(self, rows: Iterable[tuple[str, str | Link | Text]]) -> Table:
+    def facts(self, rows: Iterable[tuple[str, str | Link | TextView]]) -> TableView:
         """Return a table of names and values without rows whose value is empty."""
         stated = tuple(row for row in rows if row[1])
-        return Table((Column(self._("Item")), Column(self._("Value"))), stated)
+        return TableView((ColumnView(self._("Item")), ColumnView(self._("Value"))), stated)
 
     def _(self, english: str, /, **values: str) -> str:
         """Translate a text and insert ``values``."""
@@ -153,7 +153,7 @@ class Page:
         """Return a setting's value in words."""
         return figures.option_text(self.language, value)
 
-    def figure(self, row: ConfigurationResult) -> Figure:
+    def figure(self, row: ConfigurationResult) -> FigureView:
         return figures.figure(self.language, self.path, row)
 
     def counts(self, results: Sequence[ConfigurationResult]) -> list[str]:
@@ -177,7 +177,7 @@ class Page:
         *,
         constant: Collection[str] = (),
         places: Mapping[str, str] = PLACED,
-    ) -> Table:
+    ) -> TableView:
         """Return a table without its empty columns.
 
         Args:
@@ -185,10 +185,10 @@ class Page:
             constant: columns to show once above the table if all rows have the same value.
             places: columns with a special position on a telephone.
         """
-        heads = [Column(self._(COLUMNS[name]), name in WORDED, place=places.get(name, "")) for name in columns]
+        heads = [ColumnView(self._(COLUMNS[name]), name in WORDED, place=places.get(name, "")) for name in columns]
         return filled(heads, rows, [place for place, name in enumerate(columns) if name in constant])
 
-    def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> Table:
+    def all_figures(self, results: Sequence[ConfigurationResult], columns: Sequence[str]) -> TableView:
         """Return a table with a row for each configuration, the highest of each model first, with everything known."""
         ordered = sorted(results, key=lambda row: (self.data.case_title(row.case), row.unit, -row.score))
         return self.listed(ordered, (*columns, *FIGURE_COLUMNS, "source"))
@@ -199,7 +199,7 @@ class Page:
         columns: Sequence[str],
         cells: Mapping[str, Cell] = NO_CELLS,
         constant: Collection[str] = (*WORDED, "batch_size"),
-    ) -> Table:
+    ) -> TableView:
         """Return a table of configurations.
 
         Args:

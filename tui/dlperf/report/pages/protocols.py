@@ -9,7 +9,7 @@ from dlperf.measured.throughput.estimators import signature
 from dlperf.messages import N_
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import Link, Table
+from dlperf.report.views import Link, TableView
 
 FACTS = ("skip_steps", "take_steps", "estimator", "repeats", "aggregate")
 """Keys of ``COLUMNS`` for the fields of a protocol."""
@@ -53,7 +53,7 @@ def protocol_views(page: Page) -> dict[str, object]:
     }
 
 
-def _overview(page: Page) -> Table:
+def _overview(page: Page) -> TableView:
     """Return a table that compares all protocols."""
     used = Counter(row.protocol for row in page.data.ordered if row.value is not None)
     rows = [
@@ -67,7 +67,7 @@ def _overview(page: Page) -> Table:
     return page.table(("protocol", *FACTS, "figures"), rows)
 
 
-def protocol_facts(page: Page, name: str) -> Table | None:
+def protocol_facts(page: Page, name: str) -> TableView | None:
     """Return a protocol as a table of names and values."""
     protocol = page.data.protocols.get(name)
     return page.facts(_facts(page, protocol)) if protocol else None

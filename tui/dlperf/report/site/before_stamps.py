@@ -14,7 +14,7 @@ from dlperf.opening import read_bytes
 from dlperf.report.site.locations import root_of
 from dlperf.report.site.settings import Settings, as_yaml, packaged_settings
 from dlperf.report.site.shipped import GENERATED, files_below, shipped_root
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.store import write_atomic
 
 ASIDE = "before-0.2"
@@ -29,12 +29,12 @@ FORMER_PAGES = frozenset({"guide/reading.md"})
 """Pages of the guide that are gone."""
 
 
-def is_unstamped_copy(workspace: Workspace) -> bool:
+def is_unstamped_copy(workspace: WorkspacePaths) -> bool:
     """Tell whether a workspace holds such copies."""
     return (workspace.root / BASE).is_file() and not workspace.site_stamp.exists()
 
 
-def convert(workspace: Workspace) -> list[str]:
+def convert(workspace: WorkspacePaths) -> list[str]:
     """Move the copies to ``site/before-0.2``, keep the owner's pages and settings, and say so.
 
     Raises:
@@ -102,7 +102,7 @@ def _is_of_dlperf(name: str) -> bool:
     return name in shipped or name in FORMER_PAGES or name.startswith(GENERATED)
 
 
-def _move_pages(workspace: Workspace, aside: Path) -> None:
+def _move_pages(workspace: WorkspacePaths, aside: Path) -> None:
     for folder in (workspace.site_docs, workspace.site_docs / "zh"):
         for name in GENERATED:
             _remove(folder / name)

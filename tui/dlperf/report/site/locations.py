@@ -38,7 +38,7 @@ RESULTS_CSV = "data/results.csv"
 
 
 @dataclass(frozen=True, order=True)
-class Group:
+class ReportGroup:
     """The configurations of one page: one framework, case and hardware in one campaign or report."""
 
     campaign: str
@@ -61,21 +61,21 @@ def campaign_folder(campaign: str) -> str:
     return "/".join(slug(part) for part in campaign.split("/"))
 
 
-def group_of(result: ConfigurationResult) -> Group:
-    return Group(result.campaign, result.case, result.hardware, result.framework)
+def group_of(result: ConfigurationResult) -> ReportGroup:
+    return ReportGroup(result.campaign, result.case, result.hardware, result.framework)
 
 
-def group_page(group: Group) -> str:
+def group_page(group: ReportGroup) -> str:
     name = "_".join(slug(part) for part in (group.hardware, group.framework, group.case))
     return f"results/configurations/{campaign_folder(group.campaign)}/{name}.md"
 
 
-def curves(group: Group) -> str:
+def curves(group: ReportGroup) -> str:
     """Return the path of the curve data of a group's page."""
     return f"data/curves/{_group_name(group)}.js"
 
 
-def log_lines(group: Group) -> str:
+def log_lines(group: ReportGroup) -> str:
     """Return the path of the log lines behind the values of a group's page."""
     return f"data/lines/{_group_name(group)}.js"
 
@@ -99,7 +99,7 @@ def edition(name: str) -> str:
     return f"editions/{name}/" if name else ""
 
 
-def _group_name(group: Group) -> str:
+def _group_name(group: ReportGroup) -> str:
     return group_page(group).removeprefix("results/configurations/").removesuffix(".md")
 
 

@@ -18,14 +18,14 @@ from dlperf.report.files.editions import add_kept, write_redirect
 from dlperf.report.files.search import segment_index
 from dlperf.report.site.locations import root_of
 from dlperf.report.site.staging import config_name
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 WARNINGS = ("WARNING", "ERROR", "Error", "CRITICAL")
 ROOT = "html"
 """Temporary folder of the language at the root of the site."""
 
 
-def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
+def build_html(workspace: WorkspacePaths, out: Path, strict: bool = False) -> str:
     """Build the languages in parallel, replace ``out`` when all are complete, and return MkDocs's warnings.
 
     The languages are two sites to MkDocs, so that each has its own search, menu and ``lang``.
@@ -58,7 +58,7 @@ def build_html(workspace: Workspace, out: Path, strict: bool = False) -> str:
 
 
 @contextmanager
-def _started(workspace: Workspace, folder: Path, strict: bool) -> Iterator[list[subprocess.Popen[str]]]:
+def _started(workspace: WorkspacePaths, folder: Path, strict: bool) -> Iterator[list[subprocess.Popen[str]]]:
     """Start ``mkdocs build`` for each configured language; kill what still runs on leaving."""
     # without SOURCE_DATE_EPOCH two builds of the same pages differ in their date
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}

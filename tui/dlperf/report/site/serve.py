@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.report.build import SiteBuild, build_site
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 POLL_SECONDS = 0.5
 OWN_FOLDERS = ("docs", "templates", "theme")
@@ -76,7 +76,7 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def serve(workspace: Workspace, port: int, say: Callable[[str], None]) -> None:
+def serve(workspace: WorkspacePaths, port: int, say: Callable[[str], None]) -> None:
     """Build, then serve until interrupted.
 
     Raises:
@@ -106,7 +106,7 @@ def open_server(folder: Path, port: int) -> ThreadingHTTPServer:
         raise RequestError(f"--port {port}: {error.strerror}; give another, or 0 for a free one") from error
 
 
-def rebuild_if_changed(workspace: Workspace, seen: Stamp, say: Callable[[str], None]) -> Stamp:
+def rebuild_if_changed(workspace: WorkspacePaths, seen: Stamp, say: Callable[[str], None]) -> Stamp:
     """Rebuild if the inputs changed since ``seen``, and return their stamp."""
     now = stamp(workspace)
     if now == seen:
@@ -125,13 +125,13 @@ def _print_warnings(site: SiteBuild, say: Callable[[str], None]) -> None:
         say(line)
 
 
-def stamp(workspace: Workspace) -> Stamp:
+def stamp(workspace: WorkspacePaths) -> Stamp:
     """Return a value that changes when an input of the site appears, changes or goes."""
     times = [path.stat().st_mtime_ns for path in _inputs(workspace)]
     return len(times), max(times, default=0)
 
 
-def _inputs(workspace: Workspace) -> Iterator[Path]:
+def _inputs(workspace: WorkspacePaths) -> Iterator[Path]:
     """Yield the inputs of the site, except what a running trial writes."""
     yield from workspace.root.glob("mkdocs*.yml")
     for campaign in workspace.campaigns():

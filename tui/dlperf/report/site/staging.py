@@ -10,7 +10,7 @@ from dlperf.report.site.locations import root_of
 from dlperf.report.site.settings import COLUMNS_PAGE, OWN_COLOURS, SiteSettings, as_yaml, colour_rules, configurations
 from dlperf.report.site.shipped import GENERATED, files_below, own_files, shipped_root
 from dlperf.report.site.writing import Sources
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 
 GUIDE = ("guide/", "assets/tui-")
 """How the names of the guide's files begin."""
@@ -23,7 +23,7 @@ def config_name(code: Code) -> str:
     return "mkdocs.yml" if code == "en" else f"mkdocs.{code}.yml"
 
 
-def stage(workspace: Workspace, settings: SiteSettings, sources: Sources) -> None:
+def stage(workspace: WorkspacePaths, settings: SiteSettings, sources: Sources) -> None:
     """Put everything that is not made from results into the folder that MkDocs builds from.
 
     Files in the workspace's ``site/theme`` and ``site/docs`` replace those that come with dlperf.
@@ -42,12 +42,12 @@ def stage(workspace: Workspace, settings: SiteSettings, sources: Sources) -> Non
     sources.place(".gitignore", b"*\n")
 
 
-def _theme(workspace: Workspace) -> Files:
+def _theme(workspace: WorkspacePaths) -> Files:
     shipped = files_below(shipped_root() / "theme")
     return _below("theme/", shipped | own_files(workspace.site / "theme", shipped))
 
 
-def _documents(workspace: Workspace, settings: SiteSettings) -> Files:
+def _documents(workspace: WorkspacePaths, settings: SiteSettings) -> Files:
     """Return the guide and the owner's pages; an own page that lacks a translation stands in each language."""
     shipped = files_below(shipped_root() / "docs")
     own = own_files(workspace.site_docs, shipped)

@@ -14,7 +14,7 @@ from dlperf.opening import read_bytes
 from dlperf.report.site.before_stamps import convert, is_unstamped_copy
 from dlperf.report.site.shipped import files_below, own_files, shipped_root
 from dlperf.report.templating import TEMPLATES
-from dlperf.runs.paths import CampaignPaths, Workspace
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.store import read_record_if_whole, write_atomic, write_record
 from dlperf.version import RELEASE
 
@@ -43,11 +43,11 @@ def create_workspace(root: Path, site_url: str = "") -> list[str]:
         if name == "mkdocs.yml" and site_url:
             data = re.sub(rb"(?m)^# site_url:.*$", f"site_url: {site_url.rstrip('/')}/".encode(), data)
         write_atomic(root / name, data)
-    update_workspace(Workspace(root), accept=True)
+    update_workspace(WorkspacePaths(root), accept=True)
     return [*missing]
 
 
-def update_workspace(workspace: Workspace, accept: bool = False) -> list[str]:
+def update_workspace(workspace: WorkspacePaths, accept: bool = False) -> list[str]:
     """Bring a workspace to this version, and return what was done, one sentence each.
 
     Args:
@@ -77,7 +77,7 @@ def update_workspace(workspace: Workspace, accept: bool = False) -> list[str]:
     return notes
 
 
-def _refuse_campaigns_of_0_1(workspace: Workspace) -> None:
+def _refuse_campaigns_of_0_1(workspace: WorkspacePaths) -> None:
     old = sorted(path.parent for path in workspace.runs.glob(f"*/{PLAN_OF_0_1}"))
     if old := [folder for folder in old if not CampaignPaths(folder).plan.exists()]:
         more = f" and {len(old) - 1} more" * (len(old) > 1)
@@ -91,7 +91,7 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", version)[:3]))
 
 
-def _replaced(workspace: Workspace) -> dict[str, tuple[Path, str]]:
+def _replaced(workspace: WorkspacePaths) -> dict[str, tuple[Path, str]]:
     """Return the owner's files that replace files of dlperf: by name, the latter and its SHA-256."""
     found = {}
     for folder, root in (("theme", shipped_root() / "theme"), ("templates", TEMPLATES)):
@@ -101,7 +101,7 @@ def _replaced(workspace: Workspace) -> dict[str, tuple[Path, str]]:
     return dict(sorted(found.items()))
 
 
-def _refuse_outdated(workspace: Workspace, before: Stamp, replaced: Mapping[str, tuple[Path, str]]) -> None:
+def _refuse_outdated(workspace: WorkspacePaths, before: Stamp, replaced: Mapping[str, tuple[Path, str]]) -> None:
     for name, (path, digest) in replaced.items():
         if before.replaced.get(name, digest) != digest:
             raise RequestError(

@@ -82,7 +82,7 @@ class Variation:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Sides:
     """The trials of two sides, as scores of which higher is better, and what their sides differ by without a cause."""
 
     a: Sequence[float]
@@ -131,14 +131,14 @@ class Evidence:
 
 def apart(
     a: Sequence[float], b: Sequence[float], campaigns: Variation | None = None, machines: Variation | None = None
-) -> Evidence:
+) -> Sides:
     """Return the evidence of two campaigns.
 
     Args:
         campaigns: variation between campaigns of one configuration on one machine; as much as between trials if None.
         machines: variation between their two machines; None for one machine.
     """
-    plain = Evidence(a, b)
+    plain = Sides(a, b)
     assumed = Variation(plain.deviation, max(plain.freedom(len(b), len(a)), 1))
     return replace(plain, between=(campaigns or assumed, *([machines] if machines else [])))
 
@@ -163,7 +163,7 @@ class Verdict:
         return self.code != "cannot_tell"
 
 
-def judge(evidence: Evidence, policy: Policy) -> Verdict | None:
+def judge(evidence: Sides, policy: Policy) -> Verdict | None:
     """Return the verdict of a policy; None for fewer than two trials of a side, which show no variation.
 
     *Same* is an interval inside the sought loss (two one-sided tests, Schuirmann 1987); then *better* or *worse* where
@@ -188,7 +188,7 @@ def judge(evidence: Evidence, policy: Policy) -> Verdict | None:
     return Verdict(code, math.expm1(difference), low, high, p, loss, more)
 
 
-def _variance(evidence: Evidence, b: int, a: int) -> tuple[float, float]:
+def _variance(evidence: Sides, b: int, a: int) -> tuple[float, float]:
     """Return the variance of the difference, and its degrees of freedom (Satterthwaite 1946)."""
     parts = [(evidence.deviation**2 / evidence.information(b, a), evidence.freedom(b, a))]
     parts += [(2 * each.share**2, each.freedom) for each in evidence.between]
@@ -197,7 +197,7 @@ def _variance(evidence: Evidence, b: int, a: int) -> tuple[float, float]:
     return total, math.floor(freedom * 100) / 100
 
 
-def _half_width(evidence: Evidence, policy: Policy, b: int, a: int) -> float:
+def _half_width(evidence: Sides, policy: Policy, b: int, a: int) -> float:
     """Return half the interval of the difference with so many trials of B and A."""
     if min(a, b) < 2 or not math.isfinite(evidence.deviation):
         return math.inf
@@ -218,7 +218,7 @@ def _always_valid(information: float, freedom: float, level: float) -> float:
     return math.sqrt(freedom * (ratio - 1) / (1 - ratio / wide) / information) if ratio < wide else math.inf
 
 
-def _p(evidence: Evidence, policy: Policy) -> float:
+def _p(evidence: Sides, policy: Policy) -> float:
     a, b = len(evidence.a), len(evidence.b)
     if policy.exact:
         return permutation_p(tuple(evidence.a), tuple(evidence.b))
@@ -232,7 +232,7 @@ def _p(evidence: Evidence, policy: Policy) -> float:
     return math.exp(-max(log_ratio, 0.0))
 
 
-def _default_loss(evidence: Evidence, policy: Policy) -> float:
+def _default_loss(evidence: Sides, policy: Policy) -> float:
     """Return the loss that the most trials decide: results that do not differ are then called so in 99 % of cases."""
     b = max(policy.most, len(evidence.b))
     a = b if evidence.paired else len(evidence.a)
@@ -243,7 +243,7 @@ def _default_loss(evidence: Evidence, policy: Policy) -> float:
     return min(max(half + room, SMALLEST_LOSS), policy.largest)
 
 
-def _more(evidence: Evidence, policy: Policy, loss: float) -> int | None:
+def _more(evidence: Sides, policy: Policy, loss: float) -> int | None:
     """Return how many further trials of each side would decide if the difference stays as it is."""
     size, limit = abs(evidence.difference), -math.log1p(-loss)
 

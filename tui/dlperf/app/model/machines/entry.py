@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlperf.messages import _
 from dlperf.opening import files_below, read_bytes
-from dlperf.runs.paths import Workspace
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.store import write_atomic
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class MachineEntry:
         }
 
 
-def write_entry(workspace: Workspace, catalog: Catalog, entry: MachineEntry) -> str:
+def write_entry(workspace: WorkspacePaths, catalog: Catalog, entry: MachineEntry) -> str:
     """Write the entry into the workspace's catalogue; return what is wrong with it, in which case nothing is written.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional
 
 from ..files import Json, read_text
 from ..processes import Stream, output, repeated
-from .vendor import ENERGY, Application, Reading, Vendor, installed_version
+from .vendor import ENERGY, Application, DeviceReading, Vendor, installed_version
 
 VIOLATIONS = {
     "ppt": 0x04,
@@ -79,10 +79,10 @@ class Amd(Vendor):
     def reading_stream(self, indices: List[int], seconds: float) -> Stream:
         return repeated(["amd-smi", METRIC, *chosen(indices), "--json"], seconds)
 
-    def readings(self, document: str) -> List[Reading]:
+    def readings(self, document: str) -> List[DeviceReading]:
         return [self.reading(entry) for entry in entries(document)]
 
-    def reading(self, entry: Json) -> Reading:
+    def reading(self, entry: Json) -> DeviceReading:
         clocks, energy = member(entry, "clock"), number_at(entry, "energy.total_energy_consumption")
         values: Dict[str, Any] = {
             "utilization_percent": number_at(entry, "usage.gfx_activity"),
@@ -94,7 +94,7 @@ class Amd(Vendor):
             "temperature_celsius": number_at(entry, "temperature.hotspot", "temperature.edge"),
             ENERGY: whole(1000 * energy) if energy else None,  # a GPU without a counter reports 0 J
         }
-        return Reading(self.uuid(entry["gpu"]), str(entry["gpu"]), values)
+        return DeviceReading(self.uuid(entry["gpu"]), str(entry["gpu"]), values)
 
     def application_stream(self, indices: List[int], seconds: float) -> Stream:
         return repeated(["amd-smi", "process", *chosen(indices), "--json"], seconds)

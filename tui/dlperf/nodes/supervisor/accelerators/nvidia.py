@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ..files import Json
 from ..processes import Stream, output
-from .vendor import COLUMNS, ENERGY, Application, Reading, Vendor, installed_version
+from .vendor import COLUMNS, ENERGY, Application, DeviceReading, Vendor, installed_version
 
 GPU_FACTS = (
     ("index", "index", int),
@@ -107,13 +107,13 @@ class Nvidia(Vendor):
     def reading_stream(self, indices: List[int], seconds: float) -> Stream:
         return stream("--query-gpu=" + ",".join(("uuid", "index", *SAMPLED)), indices, seconds)
 
-    def readings(self, document: str) -> List[Reading]:
+    def readings(self, document: str) -> List[DeviceReading]:
         cells = ["" if cell.strip().startswith("[") else cell.strip() for cell in document.split(",")]
         if len(cells) <= len(COLUMNS) + 1:
             return []
         self.energy = self.energy or EnergyCounters()
         uuid, gpu, *values = cells
-        return [Reading(uuid, gpu, dict(zip(COLUMNS, values), **{ENERGY: self.energy.read(uuid)}))]
+        return [DeviceReading(uuid, gpu, dict(zip(COLUMNS, values), **{ENERGY: self.energy.read(uuid)}))]
 
     def application_stream(self, indices: List[int], seconds: float) -> Stream:
         return stream(APPLICATIONS, indices, seconds)

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional
 
 from ..files import Json
 from ..processes import Stream, output, repeated
-from .vendor import ENERGY, Application, Reading, Vendor
+from .vendor import ENERGY, Application, DeviceReading, Vendor
 
 QUERY = (
     *(
@@ -55,8 +55,10 @@ class RocmSmi(Vendor):
         chosen = ["-d", *map(str, indices)] if indices else []
         return repeated([*QUERY, *chosen], seconds)
 
-    def readings(self, document: str) -> List[Reading]:
-        return [Reading(uuid_of(index, card), str(index), values(card)) for index, card in gpu_cards(document).items()]
+    def readings(self, document: str) -> List[DeviceReading]:
+        return [
+            DeviceReading(uuid_of(index, card), str(index), values(card)) for index, card in gpu_cards(document).items()
+        ]
 
     def application_stream(self, indices: List[int], seconds: float) -> Stream:
         return Stream(["true"], b"\n")

@@ -20,7 +20,7 @@ ENERGY = "energy_millijoules"
 """Since the driver was loaded; empty where the GPU has no counter."""
 
 
-class Reading(NamedTuple):
+class DeviceReading(NamedTuple):
     """A GPU at one moment."""
 
     uuid: str
@@ -69,7 +69,7 @@ class Vendor:
         """What prints the load of these GPUs (all, if none is named) every so many seconds."""
         raise NotImplementedError
 
-    def readings(self, document: str) -> List[Reading]:
+    def readings(self, document: str) -> List[DeviceReading]:
         """What a document of ``reading_stream`` says."""
         raise NotImplementedError
 

@@ -6,7 +6,7 @@ import shutil
 import time
 from typing import IO, Dict, List, Optional, Set, Tuple, Union
 
-from ..accelerators.vendor import COLUMNS, ENERGY, Application, Reading, Vendor
+from ..accelerators.vendor import COLUMNS, ENERGY, Application, DeviceReading, Vendor
 from ..files import Json, read_text
 from ..processes import Documents, all_pids, has_mark, own_payload, process_table, repeated
 from .containers import container_ids, keeps_containers
@@ -25,7 +25,7 @@ IPMI_SECONDS = 2.0
 _WATTS = re.compile(r"Instantaneous power reading: +(\d+) Watts")
 
 
-class Table:
+class TelemetryTable:
     """``telemetry.csv``: what a full disk refuses is counted, and the trial goes on."""
 
     def __init__(self, path: str) -> None:
@@ -123,7 +123,7 @@ class GpuTelemetry:
             return ""
         return "".join(self.row(reading, moment) for text in found for reading in self.vendor.readings(text))
 
-    def row(self, reading: Reading, moment: float) -> str:
+    def row(self, reading: DeviceReading, moment: float) -> str:
         values = reading.values
         cells = (*map(values.get, COLUMNS), self.count_foreign(reading.uuid), values.get(ENERGY))
         return ",".join([f"{moment:.3f}", reading.gpu, *("" if cell is None else str(cell) for cell in cells)]) + "\n"

@@ -12,7 +12,7 @@ from dlperf.report import markdown as md
 from dlperf.report.data import distinct, grouped
 from dlperf.report.machine import Probed, localize_facts, machine_facts
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Column, Link, Listed, Table
+from dlperf.report.views import ColumnView, Link, Listed, TableView
 from dlperf.table.conditions import used_numerics
 from dlperf.table.model import ConfigurationResult
 
@@ -189,10 +189,10 @@ def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
     return {name: value for name, value in shown.items() if name not in FRAMEWORK_FACTS}
 
 
-def side_by_side(page: Page, corner: str, columns: Mapping[Link, Mapping[str, str]]) -> Table:
+def side_by_side(page: Page, corner: str, columns: Mapping[Link, Mapping[str, str]]) -> TableView:
     """Return a table with facts as rows and ``columns`` as columns, those with equal facts as one."""
     equal = grouped(columns, lambda link: tuple(columns[link].items()))
     named = [{page.fact(fact): value for fact, value in facts} for facts in equal]
     names = distinct(name for facts in named for name in facts)
     rows = tuple((name, *(facts.get(name, "–") for facts in named)) for name in names)
-    return Table((Column(corner), *(Column(Listed(links)) for links in equal.values())), rows)
+    return TableView((ColumnView(corner), *(ColumnView(Listed(links)) for links in equal.values())), rows)

@@ -22,7 +22,7 @@ from dlperf.report.pages.reports.conditions import (
     side_by_side,
     software_of,
 )
-from dlperf.report.views import Link, Table
+from dlperf.report.views import Link, TableView
 from dlperf.runs.published import Fact, PublishedReport
 from dlperf.table.conditions import merged
 from dlperf.table.model import ConfigurationResult
@@ -37,15 +37,15 @@ REPLACED = ((N_("NCCL of the machine"), "libraries.nccl"), (N_("cuDNN of the mac
 
 
 @dataclass(frozen=True)
-class Difference:
+class SettingDifference:
     """Conditions of the frameworks on one machine: those that differ as a table, and the names of those equal."""
 
     hardware: Link
-    unequal: Table
+    unequal: TableView
     equal: Sequence[str]
 
 
-def fairness(page: Page, results: Results) -> list[Difference]:
+def fairness(page: Page, results: Results) -> list[SettingDifference]:
     """Return how the conditions differ between frameworks: of our own on each machine, of a third party at once.
 
     Empty for a single framework.
@@ -55,7 +55,7 @@ def fairness(page: Page, results: Results) -> list[Difference]:
     return [_difference(page, report, rows) for rows in machines if len({framework_of(row) for row in rows}) > 1]
 
 
-def _difference(page: Page, report: PublishedReport | None, results: Results) -> Difference:
+def _difference(page: Page, report: PublishedReport | None, results: Results) -> SettingDifference:
     by_framework = grouped(results, framework_of)
     losses = {} if report else _losses(page, by_framework)
     known = {
@@ -72,7 +72,7 @@ def _difference(page: Page, report: PublishedReport | None, results: Results) ->
     }
     equal = [page.fact(name) for name in names if name not in unequal]
     machine = page.hardware_link(results[0].hardware, results[0].campaign)
-    return Difference(machine, side_by_side(page, page._("Item"), columns), equal)
+    return SettingDifference(machine, side_by_side(page, page._("Item"), columns), equal)
 
 
 def _contested(results: Results) -> list[ConfigurationResult]:

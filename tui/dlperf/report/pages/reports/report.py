@@ -21,7 +21,7 @@ from dlperf.report.pages.reports.fairness import fairness
 from dlperf.report.pages.results import pictures
 from dlperf.report.pages.results.profiles import profile_links
 from dlperf.report.site import locations as at
-from dlperf.report.views import Column, Link, Listed, Table, Text, date, filled
+from dlperf.report.views import ColumnView, Link, Listed, TableView, TextView, date, filled
 from dlperf.runs.published import PublishedFigure, PublishedReport
 from dlperf.table.model import ConfigurationResult
 
@@ -127,23 +127,27 @@ def _logs(page: Page, published: PublishedReport | None, results: Results) -> di
     }
 
 
-def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> Table:
+def _published_logs(page: Page, published: Sequence[PublishedFigure]) -> TableView:
     columns = (
-        *(Column(page._("Framework"), words=True), Column(page._("Hardware"), words=True)),
-        *(Column(page._("Precision"), words=True), Column(page._("GPUs")), Column(page._("Throughput"), place="value")),
-        *(Column(page._("Log"), words=True), Column(page._("Derivation from the log"), words=True)),
+        *(ColumnView(page._("Framework"), words=True), ColumnView(page._("Hardware"), words=True)),
+        *(
+            ColumnView(page._("Precision"), words=True),
+            ColumnView(page._("GPUs")),
+            ColumnView(page._("Throughput"), place="value"),
+        ),
+        *(ColumnView(page._("Log"), words=True), ColumnView(page._("Derivation from the log"), words=True)),
     )
     rows = [
         (
             *(one.framework, one.hardware, one.precision, str(one.gpus), one.printed),
-            *(Text(one.log, "source"), Text(one.rule.replace("->", "→"), "quoted") if one.rule else ""),
+            *(TextView(one.log, "source"), TextView(one.rule.replace("->", "→"), "quoted") if one.rule else ""),
         )
         for one in published
     ]
     return filled(columns, rows)
 
 
-def _group_title(page: Page, group: at.Group, among: Collection[at.Group]) -> str:
+def _group_title(page: Page, group: at.ReportGroup, among: Collection[at.ReportGroup]) -> str:
     """Return framework and hardware, and the campaign where there are several."""
     parts = [page.data.framework_title(group.framework, group.campaign)]
     parts.append(page.data.hardware_title(group.hardware, group.campaign))

@@ -11,7 +11,7 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import claimed_best
 from dlperf.report.data import distinct, gpus_total, grouped, is_published
 from dlperf.report.pages.page import Page
-from dlperf.report.views import Column, Figure, Link, Part, Table, filled
+from dlperf.report.views import ColumnView, FigureView, Link, Part, TableView, filled
 from dlperf.table.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -60,7 +60,7 @@ def comparisons(page: Page, results: Results, shown: Results) -> list[Part]:
     return parts
 
 
-def scaling(page: Page, results: Results) -> Table:
+def scaling(page: Page, results: Results) -> TableView:
     """Return throughput, speed-up and efficiency by scale of configurations run at several scales."""
     scaled = [
         row
@@ -71,14 +71,14 @@ def scaling(page: Page, results: Results) -> Table:
     return page.listed(scaled, (*AXES, "speedup", "efficiency"))
 
 
-def utilisation(page: Page, results: Results) -> Table:
+def utilisation(page: Page, results: Results) -> TableView:
     """Return MFU, share of the roofline and samples per joule of results that have any of them."""
     known = [row for row in results if row.mfu or figures.per_joule(row) or page.data.roofline(row)]
     more = {"figure": lambda row: replace(page.figure(row), trials="")}
     return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more)
 
 
-def single_runs(page: Page, results: Results) -> Table:
+def single_runs(page: Page, results: Results) -> TableView:
     """Return the value of every trial, with average and median, where there are several."""
     repeated = [(row, values) for row in results for values in [_values(row)] if len(values) > 1]
     most = max((len(values) for _, values in repeated), default=0)
@@ -95,7 +95,7 @@ def single_runs(page: Page, results: Results) -> Table:
     ]
     runs = [page._("Run {number}", number=str(number)).replace(" ", md.NO_BREAK) for number in range(1, most + 1)]
     titles = (*runs, page._("Average"), page._("Median"), page._("Speed-up"))
-    return filled([Column(page._("Configuration"), words=True), *map(Column, titles)], rows)
+    return filled([ColumnView(page._("Configuration"), words=True), *map(ColumnView, titles)], rows)
 
 
 def missing(page: Page, results: Results) -> list[tuple[str, list[Link]]]:
@@ -115,7 +115,7 @@ def _grid(
     *,
     number: bool = False,
     best_of_row: bool = False,
-) -> Table:
+) -> TableView:
     """Return results over two axes; a combination that the source lacks is marked as such.
 
     Args:
@@ -124,7 +124,7 @@ def _grid(
     """
     cells = grouped(results, lambda result: (rows[0](result), columns[0](result)))
     of_rows, of_columns = grouped(sorted(results, key=size), rows[0]), grouped(results, columns[0])
-    absent = Figure(page._(figures.missing_reason(results[0].campaign)), missing=True)
+    absent = FigureView(page._(figures.missing_reason(results[0].campaign)), missing=True)
     body: list[tuple[object, ...]] = []
     for row, members in of_rows.items():
         best = claimed_best(members, page.data.context) if best_of_row else None
@@ -132,11 +132,11 @@ def _grid(
         body.append((rows[1](page, members[0]), *found))
     titles = [columns[1](page, members[0]) for members in of_columns.values()]
     measured = {columns[0](row) for row in results if row.value is not None}
-    heads = [Column(title, number=column in measured) for column, title in zip(of_columns, titles, strict=True)]
-    return Table((Column(corner, number=number), *heads), tuple(body))
+    heads = [ColumnView(title, number=column in measured) for column, title in zip(of_columns, titles, strict=True)]
+    return TableView((ColumnView(corner, number=number), *heads), tuple(body))
 
 
-def _figures(page: Page, results: Results, best: ConfigurationResult | None) -> tuple[Figure, ...]:
+def _figures(page: Page, results: Results, best: ConfigurationResult | None) -> tuple[FigureView, ...]:
     """Return all results of a cell, since a report may print two, and mark the one that may be called best."""
     return tuple(
         figures.figure(page.language, page.path, result, scaling=True, best=result is best) for result in results

@@ -12,7 +12,7 @@ from dlperf.evidence.facts import LIBRARIES
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report.data import SiteData, distinct, gpus_total, grouped, is_published, point
-from dlperf.report.evidence import NOTHING, Evidence
+from dlperf.report.evidence import NOTHING, TrialEvidence
 from dlperf.report.machine import format_fact
 from dlperf.report.pages import references
 from dlperf.report.pages.audit import verification
@@ -22,13 +22,13 @@ from dlperf.report.pages.results.evidence import Shapes, commands_again, measure
 from dlperf.report.pages.results.profiles import OfferedProfile, profile_link, profile_view
 from dlperf.report.pages.results.trials import artifacts, estimates, findings, metrics, mfu_text, outcomes
 from dlperf.report.site import locations as at
-from dlperf.report.site.locations import Group
-from dlperf.report.views import Column, Link, Table, filled
+from dlperf.report.site.locations import ReportGroup
+from dlperf.report.views import ColumnView, Link, TableView, filled
 from dlperf.table.conditions import merged
 from dlperf.table.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
-EvidenceOf = Mapping[tuple[str, int], Evidence]
+EvidenceOf = Mapping[tuple[str, int], TrialEvidence]
 """Evidence by configuration anchor and trial number."""
 OVERVIEW = (
     *("precision", "batch_size", "axes", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "roofline"),
@@ -46,7 +46,7 @@ OF_THE_MACHINE = {"cudnn": N_("cuDNN of the machine"), "nccl": N_("NCCL of the m
 def configurations(
     language: Language,
     data: SiteData,
-    group: Group,
+    group: ReportGroup,
     results: Results,
     evidence: EvidenceOf,
     shapes: Mapping[str, Shapes] | None = None,
@@ -101,7 +101,7 @@ def _index_title(page: Page, source: str) -> str:
     return page.data.source_title(page.language, source) if source else page._("Our measurements")
 
 
-def _index(page: Page, groups: Sequence[Group]) -> Table:
+def _index(page: Page, groups: Sequence[ReportGroup]) -> TableView:
     data = page.data
     rows = [
         (
@@ -125,12 +125,12 @@ def _count(language: Language, count: int) -> str:
     )
 
 
-def _overview(page: Page, results: Results) -> Table:
+def _overview(page: Page, results: Results) -> TableView:
     precision = {"precision": lambda row: Link(figures.precision_text(row), f"#{at.configuration_anchor(row)}")}
     return page.listed(results, OVERVIEW, precision, constant=())
 
 
-def _health(page: Page, fleets: Sequence[Fleet]) -> Table:
+def _health(page: Page, fleets: Sequence[Fleet]) -> TableView:
     """Return each metric of the machines of a diagnosis, with those that are worse than the others."""
     rows = [
         (
@@ -147,10 +147,10 @@ def _health(page: Page, fleets: Sequence[Fleet]) -> Table:
     ]
     heads = page._("Machines"), page._("Metric"), page._("Median"), page._("Lowest"), page._("Highest")
     others = page._("Unit"), page._("GPUs or nodes"), page._("Outliers")
-    return filled([Column(head) for head in (*heads, *others)], rows)
+    return filled([ColumnView(head) for head in (*heads, *others)], rows)
 
 
-def _protocols(page: Page, results: Results) -> list[tuple[Link | str, Table | None, str]]:
+def _protocols(page: Page, results: Results) -> list[tuple[Link | str, TableView | None, str]]:
     """Return each protocol with its facts and the campaign's number of repeats if that differs."""
     names = distinct(row.protocol for row in results if row.protocol)
     return [(page.protocol_link(name), protocol_facts(page, name), _repeats(page, name, results)) for name in names]
@@ -163,7 +163,7 @@ def _repeats(page: Page, name: str, results: Results) -> str:
     return ", ".join(map(str, repeats)) if page.data.kind(results[0].campaign) == "measured" else ""
 
 
-def _loaded(page: Page, results: Results) -> Table:
+def _loaded(page: Page, results: Results) -> TableView:
     """Return the versions of the libraries that the programs loaded: the machine may have others."""
     return page.facts((page.fact(name), value) for name, value in merged(results).items() if name.startswith(LIBRARIES))
 
@@ -187,7 +187,7 @@ def _environments(page: Page, evidence: EvidenceOf) -> list[dict[str, object]]:
     return probed
 
 
-def _stable_facts(found: Evidence) -> dict[str, str]:
+def _stable_facts(found: TrialEvidence) -> dict[str, str]:
     """Return the framework's version as logged, and the facts probed on the machine."""
     printed = {name: value for name, value in found.timeline.declared.items() if name == "framework_version"}
     probed = {name: value for name, value in found.environment.items() if not OF_THE_MOMENT.fullmatch(name)}

@@ -11,9 +11,9 @@ from dlperf.derived.timeline import METRICS, LogLines
 from dlperf.measured.model import TrialResult
 from dlperf.messages import N_
 from dlperf.report.charts import svg
-from dlperf.report.charts.plot import Band, Line, Plot, sheet
+from dlperf.report.charts.plot import Band, ChartLine, Plot, sheet
 from dlperf.report.data import is_published
-from dlperf.report.evidence import Evidence
+from dlperf.report.evidence import TrialEvidence
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
 from dlperf.report.views import Picture
@@ -21,7 +21,7 @@ from dlperf.runs.store import dump_record
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.third_party import can_be_planned
 
-FoundOf = Mapping[int, Evidence]
+FoundOf = Mapping[int, TrialEvidence]
 """Evidence by trial number."""
 Shapes = Mapping[str, tuple[float, float]]
 """Name of a chart → its width and height in the file of a configuration's charts."""
@@ -44,7 +44,7 @@ Piece = tuple[int, str]
 def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
     """Draw throughput by step and telemetry by second in one SVG file that all languages share."""
     lines = tuple(
-        Line(str(number), one.timeline.throughput, svg.series_of_trial(number), one.timeline.outliers)
+        ChartLine(str(number), one.timeline.throughput, svg.series_of_trial(number), one.timeline.outliers)
         for number, one in found.items()
         if len(one.timeline.throughput) > 1
     )
@@ -53,7 +53,7 @@ def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
     for metric in METRICS:
         series = {number: one.timeline.telemetry.get(metric, ()) for number, one in found.items()}
         lines = tuple(
-            Line(str(number), points, svg.series_of_trial(number))
+            ChartLine(str(number), points, svg.series_of_trial(number))
             for number, points in series.items()
             if len(points) > 1
         )
@@ -78,7 +78,7 @@ def trial_charts(page: Page, row: ConfigurationResult, found: FoundOf, shapes: S
     ]
 
 
-def curves(evidence: Mapping[tuple[str, int], Evidence]) -> str:
+def curves(evidence: Mapping[tuple[str, int], TrialEvidence]) -> str:
     """Return the points of a page's curves for ``curves.js``, which all languages share; empty without any."""
     points_by_curve: dict[str, list[tuple[int, list[float], list[float]]]] = {}
     for (anchor, number), found in evidence.items():
@@ -91,7 +91,7 @@ def curves(evidence: Mapping[tuple[str, int], Evidence]) -> str:
     return _script("dlperfCurves", dump_record(points_by_curve).decode())
 
 
-def log_lines(evidence: Mapping[tuple[str, int], Evidence]) -> str:
+def log_lines(evidence: Mapping[tuple[str, int], TrialEvidence]) -> str:
     """Return the numbered log lines behind a page's values, with context, for ``log-lines.js``; empty without any."""
     pieces: dict[str, list[tuple[int, list[Piece]]]] = {}
     for (anchor, number), found in evidence.items():

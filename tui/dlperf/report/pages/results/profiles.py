@@ -10,7 +10,7 @@ from dlperf.report import figures
 from dlperf.report.files.downloads import Download
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import Bar, Column, Figure, Link, filled
+from dlperf.report.views import Bar, ColumnView, FigureView, Link, filled
 from dlperf.table.model import ConfigurationResult
 
 OfferedProfile = tuple[Profile, Download | None]
@@ -32,7 +32,7 @@ def profile_view(page: Page, anchor: str, offered: OfferedProfile | None) -> dic
         Bar(
             _class(page.language, each.name),
             _ms(each.total_ms / max(profile.steps, 1)),
-            Figure(figures.percent(each.share), f"#{anchor}"),
+            FigureView(figures.percent(each.share), f"#{anchor}"),
             f"{100 * each.share / most:.1f}%",
             0,
         )
@@ -49,7 +49,7 @@ def profile_view(page: Page, anchor: str, offered: OfferedProfile | None) -> dic
         for each in profile.kernels
     ]
     heads = page._("Operation"), page._("Class"), page._("Calls"), page._("Total, ms"), page._("Share")
-    columns = [Column(head, words=number < 2) for number, head in enumerate(heads)]
+    columns = [ColumnView(head, words=number < 2) for number, head in enumerate(heads)]
     facts, table = _facts(page, profile, trace), filled(columns, kernels)
     return {"steps": profile.steps, "facts": facts, "classes": classes, "kernels": table}
 

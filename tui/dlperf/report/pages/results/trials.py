@@ -11,10 +11,10 @@ from dlperf.measured.model import TrialResult
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report.data import distinct, is_published
-from dlperf.report.evidence import Evidence
+from dlperf.report.evidence import TrialEvidence
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import Column, Link, Table, Text, filled
+from dlperf.report.views import ColumnView, Link, TableView, TextView, filled
 from dlperf.table.model import ConfigurationResult
 
 SHOWN_OF_HASH = 12
@@ -25,11 +25,11 @@ OUTCOME = (
 )
 
 
-def outcomes(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) -> Table:
+def outcomes(page: Page, row: ConfigurationResult, found: Mapping[int, TrialEvidence]) -> TableView:
     return _table(page, OUTCOME, [_outcome(page, trial, found[trial.number]) for trial in row.trials])
 
 
-def artifacts(page: Page, row: ConfigurationResult, found: Mapping[int, Evidence]) -> Table | None:
+def artifacts(page: Page, row: ConfigurationResult, found: Mapping[int, TrialEvidence]) -> TableView | None:
     """Return a table of the files of each trial."""
     if is_published(row.campaign):
         return None
@@ -55,14 +55,15 @@ def mfu_text(page: Page, row: ConfigurationResult) -> str:
     )
 
 
-def _table(page: Page, titles: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+def _table(page: Page, titles: Sequence[str], rows: Sequence[Sequence[object]]) -> TableView:
     columns = [
-        Column(page._(title), words=title == "State", place="value" if title == "Figure" else "") for title in titles
+        ColumnView(page._(title), words=title == "State", place="value" if title == "Figure" else "")
+        for title in titles
     ]
     return filled(columns, rows, range(1, len(columns)))
 
 
-def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[object, ...]:
+def _outcome(page: Page, trial: TrialResult, found: TrialEvidence) -> tuple[object, ...]:
     """Return the row of a trial, whose value links to its log."""
     seconds, figure = trial.duration_seconds, figures.optional(trial.value)
     return (
@@ -74,7 +75,7 @@ def _outcome(page: Page, trial: TrialResult, found: Evidence) -> tuple[object, .
         _range(trial.first_step, trial.last_step),
         _range(trial.first_line, trial.last_line),
         Link(trial.estimator, code=True) if trial.estimator else "",
-        Text(_to_the_second(trial.started), "time") if trial.started else "",
+        TextView(_to_the_second(trial.started), "time") if trial.started else "",
         "" if seconds is None else page._("{value} s", value=f"{seconds:.1f}"),
     )
 
@@ -85,22 +86,22 @@ def _describe_end(language: Language, trial: TrialResult) -> str:
     return f"{figures.stored_word(language, trial.state)}{language.colon + cause if cause else ''}"
 
 
-def _artifacts(page: Page, names: Sequence[str], trial: TrialResult, found: Evidence) -> list[object]:
+def _artifacts(page: Page, names: Sequence[str], trial: TrialResult, found: TrialEvidence) -> list[object]:
     """Return links to the files of a trial, labelled with the beginning of their hash."""
     files = {file.name: file for file in found.downloads}
     others = [_file(page.data_file(files[name].path), files[name].sha256) if name in files else "" for name in names]
     return [str(trial.number), _log(page, trial, found), *others]
 
 
-def _log(page: Page, trial: TrialResult, found: Evidence) -> object:
+def _log(page: Page, trial: TrialResult, found: TrialEvidence) -> object:
     if found.log is None or not trial.log_sha256:
         return page._("no log kept")
     if found.log_altered:
-        return Text(page._("log changed since it was measured"), "warning"), Link(trial.log_sha256, code=True)
+        return TextView(page._("log changed since it was measured"), "warning"), Link(trial.log_sha256, code=True)
     return _file(_log_address(page, trial, found), trial.log_sha256)
 
 
-def _log_address(page: Page, trial: TrialResult, found: Evidence) -> str:
+def _log_address(page: Page, trial: TrialResult, found: TrialEvidence) -> str:
     """Return the address of the log that gave the value; empty if it was altered or not kept."""
     offered = found.log is not None and trial.log_sha256 and not found.log_altered
     return page.data_file(at.log_download(trial.log_sha256 or "")) if offered else ""
@@ -110,7 +111,7 @@ def _file(address: str, sha256: str) -> Link:
     return Link(sha256[:SHOWN_OF_HASH], address)
 
 
-def metrics(page: Page, row: ConfigurationResult) -> Table:
+def metrics(page: Page, row: ConfigurationResult) -> TableView:
     """Return a table of the metrics beside the primary one."""
     rows = [
         (
@@ -123,14 +124,14 @@ def metrics(page: Page, row: ConfigurationResult) -> Table:
         if metric.id != "mfu" or row.mfu is None
     ]
     heads = page._("Metric"), page._("Value"), page._("Unit"), page._("Spread")
-    return filled([Column(head, words=number in (0, 2)) for number, head in enumerate(heads)], rows)
+    return filled([ColumnView(head, words=number in (0, 2)) for number, head in enumerate(heads)], rows)
 
 
 def _title_with_basis(title: str, basis: str) -> str:
     return f"{title}: {basis}" if basis else title
 
 
-def estimates(page: Page, row: ConfigurationResult) -> Table:
+def estimates(page: Page, row: ConfigurationResult) -> TableView:
     """Return a table of what all other estimators give on the same samples: medians of the trials."""
     found: dict[str, list[float]] = defaultdict(list)
     for trial in row.trials:
@@ -142,7 +143,7 @@ def estimates(page: Page, row: ConfigurationResult) -> Table:
         for name, value in medians.items()
     ]
     heads = page._("Estimator"), page._("Median"), page._("Relative to the result")
-    return filled([Column(head) for head in heads], rows)
+    return filled([ColumnView(head) for head in heads], rows)
 
 
 def _to_the_second(time: str) -> str:
