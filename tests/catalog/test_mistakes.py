@@ -58,7 +58,7 @@ MISTAKES = {
     "entry that is no mapping": ("- box\n", ":1: expected a mapping, got the text 'box'"),
     "unknown accelerator": (
         BOX + "  accelerator: a100\n",
-        ":4: accelerator: no a100 in accelerators (did you mean a100-sxm4-40gb or a100-sxm4-80gb?)",
+        ":4: accelerator: no a100 in accelerators (did you mean a100-pcie-40gb or a100-pcie-80gb or a100-sxm4-40gb?)",
     ),
     "slurm without options": (
         BOX + "  executor: slurm\n",

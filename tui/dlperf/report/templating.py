@@ -167,7 +167,7 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         separator=Safe(language.separator), colon=Safe(language.colon), gap=Safe(language.gap), between=Safe(md.BETWEEN)
     )
     kinds = (views.FigureView, views.Lead, views.Link, views.Listed, views.TextView)
-    environment.tests.update({kind.__name__.lower(): _is(kind) for kind in kinds})
+    environment.tests.update({kind.__name__.removesuffix("View").lower(): _is(kind) for kind in kinds})
     environment.filters.update(
         unbroken=md.unbroken,
         whole=_with_whole_names,

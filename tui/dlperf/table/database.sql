@@ -33,6 +33,7 @@ CREATE TABLE results (
   efficiency REAL,           -- speedup / GPUs
   mfu REAL,                  -- model FLOPs utilization, 0 to 1
   samples_per_joule REAL,
+  tuning TEXT,               -- stock: as the framework's documentation shows, or tuned: anything
   numerics TEXT,             -- JSON object: data types of weights, compute, gradients, reduction, optimizer
   source TEXT,               -- where a published value stands
   printed TEXT,              -- a published value, digit for digit
