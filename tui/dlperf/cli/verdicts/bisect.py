@@ -39,7 +39,7 @@ def bisect(
     budget: options.BudgetOption = None,
     yes: options.YesOption = False,
 ) -> None:
-    """Find the first commit that is worse than GOOD, although each trial is noisy.
+    """Find the first commit that is worse than GOOD.
 
     GOOD and BAD run in turns until BAD is worse, up to 30 times each. Then each step measures the commit that tells
     most, beside GOOD or BAD, and updates the probability of every commit.

@@ -40,7 +40,9 @@ def ab(
     ci: options.CiOption = None,
     yes: options.YesOption = False,
 ) -> None:
-    """Compare two versions of a program, run in turns in a drawn order, until the verdict is clear.
+    """Compare two versions of a program, run in turns.
+
+    The order is drawn, and pairs are added until the verdict is clear.
 
     One trial of each that does not count comes first, then five pairs, then more up to 15 (--max-repeats). Exits with
     1 if B is worse, with 4 if it cannot be told.
