@@ -7,13 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import patch
 
-from dlperf.campaign.create import create_campaign
+from dlperf.campaign import create
 from dlperf.campaign.dependencies import EngineDependencies, Timeouts
 from dlperf.errors import DlperfError, UnreachableError
 from dlperf.executors.base import CheckItem, NodeObservation, Observation, Trial, TrialReference
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import Configuration, Launch, Node, Plan, PlannedConfiguration, PlannedProtocol, Selection
+from dlperf.plan.model import interleaved
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import State
 
@@ -184,7 +186,8 @@ def planned(framework: str, host: str = "m1", repeats: int = 2, pause: float = 0
 
 
 def campaign(folder: Path, *configurations: PlannedConfiguration, name: str = "try") -> CampaignPaths:
-    """A campaign that has not started."""
+    """A campaign that has not started; its order is that of the plan, not drawn, so that tests can name it."""
     (folder / "runs").mkdir(exist_ok=True)
     (folder / "mkdocs.yml").touch()
-    return create_campaign(WorkspacePaths(folder), Plan(Selection(), configurations), name)
+    with patch.object(create, "interleaved", lambda configurations, _seed: interleaved(configurations)):
+        return create.create_campaign(WorkspacePaths(folder), Plan(Selection(), configurations), name)

@@ -10,7 +10,8 @@ from scripted import planned
 
 from dlperf.campaign.create import create_campaign
 from dlperf.errors import RequestError
-from dlperf.plan import Plan, Selection
+from dlperf.plan import Plan, Selection, TrialKey
+from dlperf.plan.model import interleaved
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.store import read_campaign
 
@@ -42,3 +43,17 @@ def test_campaigns_without_a_name_get_folders_of_their_own(tmp_path: Path):
     tokens = create_at_once(tmp_path, None)
     assert None not in tokens
     assert len(set(tokens)) == AT_ONCE
+
+
+def test_the_order_of_those_compared_is_drawn_in_each_round_and_can_be_drawn_again_from_the_record(tmp_path: Path):
+    (tmp_path / "runs").mkdir()
+    compared = (planned("a", repeats=20), planned("b", repeats=20))
+    plan = Plan(Selection(), (*compared, planned("c", "m2", repeats=20)))
+    record = read_campaign(create_campaign(WorkspacePaths(tmp_path), plan, "try"))
+    assert record.trials == interleaved(record.configurations, record.seed)
+    a, b, c = (item.configuration.id for item in plan.configurations)
+    rounds = [record.trials[start : start + 3] for start in range(0, 60, 3)]
+    for number, trials in enumerate(rounds, 1):
+        assert set(trials[:2]) == {TrialKey(a, number), TrialKey(b, number)}
+        assert trials[2] == TrialKey(c, number), "compared with none: its place is that of the plan"
+    assert {trials[0].configuration for trials in rounds} == {a, b}, "that one is always first: 1 in 524288"

@@ -22,7 +22,8 @@ def test_a_kept_result_is_run_again_and_found_slower(counting) -> None:
         "run", "-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32", "--repeats", "5", "--name", "first"
     )
     (script,) = counting.workspace.catalog.rglob("count.sh")
-    script.write_text(script.read_text().replace("samples=$((step * $1))", "samples=$((step * $1 / 2))"))
+    slower = script.read_text().replace("samples=$((step * $1))", "samples=$((step * $1 / 2))")
+    script.write_text(slower.replace("throughput=$1", "throughput=$(($1 / 2))"))
     done = counting.dlperf("reproduce", RESULT, "--name", "second", code=1)
     assert "yours: 16.00 images/s (second, 5 trials, spread 0.0 %)" in done.stdout
     assert "verdict: worse: -50.00 % (-" in done.stdout

@@ -32,7 +32,7 @@ SCRIPT = """\
 if [ -e "$HOME/broken" ]; then exit 7; fi
 for step in 10 20 30 40 50 60 70 80 90 100 110 120; do
     echo "DLPERF 2026-01-01T00:0$((step / 60)):$(printf %02d $((step % 60))).000000Z" \\
-        "step=$step epoch=0 samples=$((step * $1 / SLOWER)) loss=1"
+        "step=$step epoch=0 samples=$((step * $1 / SLOWER)) loss=1 throughput=$(($1 / SLOWER))"
 done
 """
 WORDS = ("-H", "local", "-f", "mine", "-c", "lenet5", "-b", "32")
