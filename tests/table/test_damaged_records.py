@@ -239,7 +239,7 @@ def test_the_log_of_a_campaign_is_that_of_the_latest_of_trials_that_repeat_each_
 
 @pytest.mark.parametrize("name", [".cache", ".importing", "-rf", "--help"])
 def test_a_campaign_is_neither_hidden_nor_named_like_an_option(tmp_path, name):
-    with pytest.raises(RequestError, match="begins with neither a dot nor a hyphen"):
+    with pytest.raises(RequestError, match="is not blank and begins with no dot or hyphen"):
         workspace_in(tmp_path).new_campaign(name)
 
 

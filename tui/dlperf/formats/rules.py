@@ -22,7 +22,9 @@ from dlperf.formats.text.prefixes import LOGGERS, UNKNOWN, Kind, Origins
 Texts = Mapping[str, Sequence[bytes]]
 """Name of a group → what it matched in each record."""
 
-_LITERAL = re.compile(r"\^?(?P<text>(?:[A-Za-z0-9 _:;,=<>@#%&'\"/!~`-]|\\[^A-Za-z0-9])*)(?P<next>.?)", re.DOTALL)
+_LITERAL = re.compile(
+    r"\^?(?:\\b| [*+])*(?P<text>(?:[A-Za-z0-9 _:;,=<>@#%&'\"/!~`-]|\\[^A-Za-z0-9])*)(?P<next>.?)", re.DOTALL
+)
 _THOUSANDS = re.compile("(?:(?: |\u2019|\u00a0|\u202f|\u2009)\\d\\d\\d)+(?:\\.\\d+)?(?![\\d.])".encode())
 SHORT = 4
 """Digits from which on a number has no thousands behind a space."""
