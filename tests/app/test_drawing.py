@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,8 +34,11 @@ def drawings(pilot: Pilot[str]) -> Iterator[list[object]]:
 
 
 OPENED: list[str] = []
-"""Files that this process has opened, since there is an audit hook, which cannot be removed."""
-sys.addaudithook(lambda event, of: OPENED.append(str(of[0])) if event == "open" else None)
+"""Files that this process has opened, since there is an audit hook, which cannot be removed; to look at a name, as
+``opening.is_regular`` does, opens nothing that could be read."""
+sys.addaudithook(
+    lambda event, of: OPENED.append(str(of[0])) if event == "open" and not (of[2] or 0) & os.O_PATH else None
+)
 
 
 @contextmanager

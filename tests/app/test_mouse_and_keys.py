@@ -116,7 +116,11 @@ async def test_every_command_can_be_clicked(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "71/120")
         await click_text(pilot, ": Commands")
-        await until(pilot, lambda: listed(pilot) and "Zoom the log  (m)" in shown(pilot))
+        await until(pilot, lambda: listed(pilot) and "Open  (o)" in shown(pilot))
+        await pilot.press(*"zoom", "space", *"the")
+        await until(
+            pilot, lambda: listed(pilot) and "Zoom the log  (m)" in shown(pilot) and "Open  (o)" not in shown(pilot)
+        )
         await click_text(pilot, "Zoom the log  (m)")
         await until(pilot, lambda: screen_of(pilot, WatchScreen).maximized is not None)
 

@@ -273,8 +273,8 @@ SERVING = """
 import sys
 from pathlib import Path
 from dlperf.report.site.serve import serve
-from dlperf.runs.paths import Workspace
-serve(Workspace(Path(sys.argv[1])), 0, lambda line: print(line, flush=True))
+from dlperf.runs.paths import WorkspacePaths
+serve(WorkspacePaths(Path(sys.argv[1])), 0, lambda line: print(line, flush=True))
 """
 
 

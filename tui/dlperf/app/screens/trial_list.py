@@ -48,11 +48,11 @@ class TrialList(CampaignActions):
         self._groups = dict(by_configuration(self.campaign.status))
         self._shares = shares_of_best(self.campaign.record, self._groups)
         self.forget_done_requests()
-        self._draw_title()
         self.trials.empty = no_match(self._matching or _("failed"), len(self.campaign.status.trials))
         ranks = self._shares if self._ranked else {}
         keys = row_keys(self.campaign.status, self._matching, self._folded, ranks, self._failed_only)
         self.trials.show_rows(keys, self._row)
+        self._draw_title()
         room_for_all = len(self.campaign.status.trials) + len(self._groups) + FRAME_ROWS
         self.trials.limit_height(max(MIN_ROWS, room_for_all))
         if self.standing() is Standing.FINISHED:

@@ -135,6 +135,7 @@ class WatchScreen(TrialList, LogActions):
         if not recalled:
             self.trials.select(first_to_show(campaign.status))
             self._followed, self._follows_running = self.trials.selected, True
+            self._draw_title()
         self._show_selected()
 
     def frame(self) -> None:
