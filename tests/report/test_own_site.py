@@ -25,6 +25,8 @@ AT_A_DESK = (
     "results/hardware/h200-1x.html",
     "results/frameworks/pytorch-compiled.html",
     "results/audit.html",
+    "results/your-number.html",
+    "results/reports/index.html",
 )
 CUT = """[...document.querySelectorAll("article table")].filter(table => {
     const box = table.closest(".md-typeset__scrollwrap") || table;
@@ -247,7 +249,7 @@ def test_on_paper_charts_and_tables_mark_caveats_without_their_text_and_keep_sma
 HEADINGS = "[...document.querySelectorAll('article :is(h1, h2, h3, h4, h5, h6)')].map(it => Number(it.tagName[1]))"
 NAMELESS = """[...document.querySelectorAll(
     "article :is(th, button, select, input, summary, img, svg[role=img], a[href])"
-)].filter(it => !(it.innerText || it.ariaLabel || it.alt || it.title || "").trim())
+)].filter(it => !(it.innerText || it.labels?.[0]?.innerText || it.ariaLabel || it.alt || it.title || "").trim())
     .map(it => it.outerHTML)"""
 NAMELESS_TABLES = "[...document.querySelectorAll('article table')].filter(it => !it.ariaLabel).map(it => it.innerText)"
 READ_ALOUD = (

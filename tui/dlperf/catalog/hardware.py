@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,9 @@ from dlperf.catalog.entry import (
 from dlperf.catalog.machines import AbsolutePath, Node, Price, Runtime
 from dlperf.catalog.plugins import EXECUTORS, or_installed
 
+if TYPE_CHECKING:
+    from dlperf.catalog.model import Precision
+
 
 class Accelerator(Entry):
     """A GPU model with its published peaks."""
@@ -32,6 +35,10 @@ class Accelerator(Entry):
     """Dense peak per precision, without sparsity, in 10^12 FLOP/s."""
     power_limit_watts: Annotated[float, Field(gt=0)] | None = None
     """As sold."""
+
+    def peak_of(self, precision: Precision) -> float | None:
+        """Return the dense peak of a precision's matrix products in TFLOP/s; None where the accelerator lacks them."""
+        return self.peak_tflops.get(precision.id) or self.peak_tflops.get(precision.peak or "")
 
 
 class QueueOptions(Model):

@@ -22,7 +22,7 @@ from dlperf.formats.samples import Run
 from dlperf.measured.run import facts_of, measure_run
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, TrialKey
 from dlperf.plan.expand import planned_accelerator, planned_metrics
-from dlperf.plan.subject import max_nodes, peak_of
+from dlperf.plan.subject import max_nodes
 from dlperf.runs.archive import sha256_of
 
 NODE = "imported"
@@ -255,5 +255,5 @@ def _peak_limit(point: Configuration, catalog: Catalog) -> float | None:
     """Return the highest peak of the accelerators that hardware outside the catalogue is named after, as ``h100``."""
     precision, words = catalog.precisions.get(point.precision), point.hardware.split("-")
     named = [item for item in catalog.accelerators.values() if item.id.partition("-")[0] in words]
-    peaks = [peak_of(precision, item) for item in named] if precision else []
+    peaks = [item.peak_of(precision) for item in named] if precision else []
     return max((peak for peak in peaks if peak), default=None)

@@ -24,7 +24,7 @@ from dlperf.plan.model import (
     PlannedProtocol,
     Selection,
 )
-from dlperf.plan.subject import Subject, device, devices_of, fits, peak_of, precisions_of, why_impossible
+from dlperf.plan.subject import Subject, device, devices_of, fits, precisions_of, why_impossible
 
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
@@ -248,7 +248,7 @@ def planned_accelerator(accelerator: Accelerator | None, precision: Precision | 
     """Return an accelerator with the peak of the configuration's precision, where it has one."""
     if accelerator is None:
         return None
-    peak = peak_of(precision, accelerator) if precision else None
+    peak = accelerator.peak_of(precision) if precision else None
     peaks = accelerator.peak_tflops | ({precision.id: peak} if precision and peak else {})
     return PlannedAccelerator(accelerator.id, peaks, accelerator.bandwidth_gb_per_s)
 

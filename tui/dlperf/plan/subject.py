@@ -58,17 +58,11 @@ def devices_of(framework: Framework, recipe: Recipe | None) -> Collection[str]:
     return (recipe and recipe.devices) or framework.devices
 
 
-def peak_of(precision: Precision, accelerator: Accelerator) -> float | None:
-    """Return the dense peak of the precision's matrix products in TFLOP/s; None where the accelerator lacks them."""
-    peaks = accelerator.peak_tflops
-    return peaks.get(precision.id) or peaks.get(precision.peak or "")
-
-
 def precisions_of(accelerator: Accelerator | None, precisions: Mapping[str, Precision]) -> tuple[str, ...]:
     """Return the precisions of an accelerator, or of a machine without one."""
     if accelerator is None:
         return tuple(name for name, item in precisions.items() if item.cpu)
-    return tuple(name for name, item in precisions.items() if peak_of(item, accelerator))
+    return tuple(name for name, item in precisions.items() if accelerator.peak_of(item))
 
 
 def max_nodes(hardware: Hardware) -> int:

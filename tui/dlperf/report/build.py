@@ -33,6 +33,7 @@ from dlperf.report.pages.reports.report import report, reports_index
 from dlperf.report.pages.results.configurations import EvidenceOf, configurations, configurations_index
 from dlperf.report.pages.results.evidence import Shapes, curves, log_lines, pictures
 from dlperf.report.pages.results.profiles import OfferedProfile
+from dlperf.report.pages.your_number import your_number, your_number_data
 from dlperf.report.redaction import of_overviews, refuse_leaks, report_lines, site_redactor, without_secrets
 from dlperf.report.site import locations as at
 from dlperf.report.site.acknowledged import read_acknowledged, without_acknowledged
@@ -197,6 +198,8 @@ def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, st
     yield at.EXPLORER, explorer(language, data)
     yield at.EXPLORER_DATA, explorer_data(language, data)
     yield at.CONDITIONS_DATA, conditions_data(language, data)
+    yield at.YOUR_NUMBER, your_number(language, data)
+    yield at.YOUR_NUMBER_DATA, your_number_data(language, data)
     yield at.PALETTE, style_sheet()
     yield at.HISTORY, history(language, data)
     yield at.METHODOLOGY, methodology(language, data)

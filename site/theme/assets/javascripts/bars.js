@@ -75,12 +75,24 @@
   const ranked = (rows, metric) => rows.slice().sort((a, b) =>
     (measure(b, metric) - measure(a, metric)) * (isLower(a, metric) ? -1 : 1));
 
-  /* The best row of each key, the best first. */
+  const LEAST_TRIALS = 5;
+  const trials = row => of(row, "published") ? 0 : Math.min(of(row, "n") || 0, LEAST_TRIALS);
+
+  /* The best row of each key, the best first, as _best of overview.py chooses it: of those with most trials the highest;
+     if it has caveats, the highest of its precision and GPUs that has none. */
   function bestOf(rows, metric, keyOf) {
-    const best = new Map();
-    ranked(rows, metric).forEach(row => { if (!best.has(keyOf(row))) best.set(keyOf(row), row); });
-    return Array.from(best.values());
+    const most = new Map();
+    for (const row of rows) most.set(keyOf(row), Math.max(most.get(keyOf(row)) || 0, trials(row)));
+    const order = ranked(rows.filter(row => trials(row) === most.get(keyOf(row))), metric);
+    const pointOf = row => [keyOf(row), of(row, "precision"), gpusOf(row)].join("|");
+    const first = (key, found) => found.reduce((kept, row) => kept.has(key(row)) ? kept : kept.set(key(row), row), new Map());
+    const sure = first(pointOf, order.filter(row => !of(row, "caveats")));
+    const best = Array.from(first(keyOf, order).values(), row => of(row, "caveats") && sure.get(pointOf(row)) || row);
+    return ranked(best, metric);
   }
+
+  /* What a model's best results are the best of: accelerator, family of frameworks, and of our own the precision. */
+  const kindOf = row => [of(row, "chip"), of(row, "family"), of(row, "published") ? "" : of(row, "precision")].join("|");
 
   /* What is drawn of each row: title(row) gives its name and what stands small beside it. */
   function barsOf(rows, metric, baseline, title) {
@@ -150,5 +162,5 @@
   }
 
   window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, element, ranked,
-    bestOf, barsOf, doubt, list, picture, SHARES };
+    bestOf, kindOf, barsOf, doubt, list, picture, SHARES };
 })();

@@ -17,21 +17,6 @@
   const titleOf = row => [of(row, "chip"), of(row, "framework"), of(row, "precision")].join(" ");
   const barTitle = row => [of(row, "framework"), [of(row, "precision"), dlperf.batchText(row), dlperf.gpusText(gpusOf(row))].filter(Boolean).join(" · ")];
 
-  const LEAST_TRIALS = 5;
-  const trials = row => of(row, "published") ? 0 : Math.min(of(row, "n") || 0, LEAST_TRIALS);
-
-  /* As _best_per_gpu and _best of overview.py do. */
-  function best(known, metric) {
-    const keyOf = row => [of(row, "chip"), of(row, "family"), of(row, "published") ? "" : of(row, "precision")].join("|");
-    const pointOf = row => [keyOf(row), of(row, "precision"), gpusOf(row)].join("|");
-    const most = new Map();
-    for (const row of known) most.set(keyOf(row), Math.max(most.get(keyOf(row)) || 0, trials(row)));
-    const rows = known.filter(row => trials(row) === most.get(keyOf(row)));
-    const sure = new Map(dlperf.bestOf(rows.filter(row => !of(row, "caveats")), metric, pointOf).map(row => [pointOf(row), row]));
-    const found = dlperf.bestOf(rows, metric, keyOf).map(row => of(row, "caveats") && sure.get(pointOf(row)) || row);
-    return dlperf.ranked(found, metric);
-  }
-
   /* Offer what can be chosen beside what was, and return the rows of the chart. */
   function choose(form) {
     const wanted = Object.fromEntries(new FormData(form));
@@ -42,7 +27,7 @@
     offer(form.scale, [["", data.words.all], ...named(distinct(known.map(gpusOf)).sort((a, b) => a - b))], wanted.scale);
     const matching = known.filter(row => (!form.precision.value || of(row, "precision") === form.precision.value) &&
       (!form.scale.value || gpusOf(row) === Number(form.scale.value)));
-    const shown = best(matching, metric);
+    const shown = dlperf.bestOf(matching, metric, dlperf.kindOf);
     const own = shown.find(row => !of(row, "published")) || shown[0];
     offer(form.baseline, shown.map(row => [titleOf(row), titleOf(row)]), wanted.baseline || (own && titleOf(own)));
     return { ofCase, metric, shown };

@@ -46,6 +46,7 @@ def explorer(language: Language, data: SiteData) -> str:
     scripts = (at.EXPLORER_DATA, *(f"{at.SCRIPTS}/{name}" for name in SCRIPTS))
     return page.render(
         "explorer.md.j2",
+        your_number=page.your_number(),
         csv=page.file_link(at.RESULTS_CSV, "CSV"),
         style=at.relative(at.EXPLORER, at.EXPLORER_STYLE),
         scripts=[at.relative(at.EXPLORER, name) for name in scripts],

@@ -62,6 +62,7 @@ def home(language: Language, data: SiteData) -> str:
         metrics=[(name, page._(title)) for name, title in METRICS.items()],
         headlines=headlines(page, shown),
         tables=[(page._(KINDS[kind]), _table(page, by_weight(kinds[kind]))) for kind in KINDS if kind in kinds],
+        your_number=page.your_number(),
         left_out=len(found) - sum(map(len, kinds.values())),
         news=_news(page),
         files=[page.file_link(path, name) for name, path in files.items()],

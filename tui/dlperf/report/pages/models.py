@@ -34,5 +34,6 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
         title=page._("{case}, all sources", case=data.case_title(case)),
         shared=shared_title(page, case, results),
         case=data.cases.get(case),
+        your_number=page.your_number(case),
         figures=page.listed(ordered, COLUMNS, cells, constant=("unit", "precision", LENGTH)),
     )

@@ -13,6 +13,8 @@ from dlperf.report import figures
 from dlperf.report.data import SiteData, gpus_total, grouped, is_published
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.results.pictures import bars
+from dlperf.report.site import locations as at
+from dlperf.report.views import FigureView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.inference.verdict import CLAIM
 
@@ -79,17 +81,21 @@ def _model_chart(page: Page, rows: Iterable[ConfigurationResult]) -> dict[str, o
 
 
 def _best_per_gpu(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[ConfigurationResult]:
-    """Return the best results for each GPU, the fastest first, with the value of one GPU.
+    """Return the best results for each GPU, the fastest first, with the value of one GPU."""
+    per_gpu = [replace(row, value=_per_gpu(row), printed="", trials=()) for row in best_rows(data, rows)]
+    of_chip = grouped(per_gpu, lambda row: chip(data, row))
+    return [row for members in of_chip.values() for row in members[:MOST_BARS]]
+
+
+def best_rows(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[ConfigurationResult]:
+    """Return the best result of each accelerator and family of frameworks for one GPU, the fastest first.
 
     Our own are the best at each precision: a framework is seen beside others of equal numerics.
     """
     same = grouped(
         rows, lambda row: (chip(data, row), family(row), "" if is_published(row.campaign) else row.precision)
     )
-    best = [_best(members) for members in same.values()]
-    per_gpu = [replace(row, value=_per_gpu(row), printed="", trials=()) for row in best]
-    of_chip = grouped(sorted(per_gpu, key=lambda row: -row.score), lambda row: chip(data, row))
-    return [row for members in of_chip.values() for row in members[:MOST_BARS]]
+    return sorted(map(_best, same.values()), key=_per_gpu, reverse=True)
 
 
 def _best(members: Sequence[ConfigurationResult]) -> ConfigurationResult:
@@ -111,6 +117,25 @@ def _trials(row: ConfigurationResult) -> int:
 
 def _per_gpu(row: ConfigurationResult) -> float:
     return (row.value or 0.0) / gpus_total(row)
+
+
+def best_of_origins(page: Page, rows: Iterable[ConfigurationResult], with_chip: bool = False) -> list[object]:
+    """Return the throughput for one GPU of the best result of ours and of the best third-party one."""
+    ranked = best_rows(page.data, rows)
+    own = next((row for row in ranked if page.data.kind(row.campaign) == "measured"), None)
+    published = next((row for row in ranked if is_published(row.campaign)), None)
+    return [_best_cell(page, row, with_chip) if row else "" for row in (own, published)]
+
+
+def _best_cell(page: Page, row: ConfigurationResult, with_chip: bool) -> FigureView:
+    machine = [chip(page.data, row)] if with_chip else []
+    conditions = *machine, figures.precision_text(row), figures.gpus_text(page.language, row)
+    return FigureView(
+        figures.four_digits(_per_gpu(row)),
+        at.html_address(page.path, at.configuration_page(row)),
+        below=" · ".join((page.data.framework_title(row.framework, row.campaign), *conditions)),
+        caveat=figures.caveat_text(page.language, row),
+    )
 
 
 def _conditions(page: Page, row: ConfigurationResult) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from urllib.parse import quote, urlencode
 
 from dlperf.messages import Language, Message, Value
 from dlperf.report import figures
@@ -30,7 +31,19 @@ COUNTS = tuple(f"{kind}_figures" for kind in KINDS)
 """Columns of ``Page.counts``."""
 WORDED = (
     *("source", "case", "hardware", "framework", "unit", "precision", "protocol", "accelerator", "campaign", "date"),
-    *("axes", "configuration", "estimator", "aggregate", "lead", "log", "origin", "report", "rival", "verdict"),
+    *(
+        "axes",
+        "configuration",
+        "estimator",
+        "aggregate",
+        "lead",
+        "log",
+        "origin",
+        "report",
+        "reports",
+        "rival",
+        "verdict",
+    ),
     "version",
     "changed_conditions",
     "build",
@@ -64,6 +77,14 @@ class Page:
         """Return model and axes of the cases whose results share some."""
         worded = {case: figures.axes_text(self.language, axes) for case, axes in self.stated.items()}
         return [(self.data.case_title(case), words) for case, words in worded.items() if words]
+
+    def your_number(self, case: str = "") -> Link:
+        """Return a link to the page on which readers type their number, with a model chosen."""
+        chosen = f"#{urlencode({'case': self.data.case_title(case)}, quote_via=quote)}" if case else ""
+        return Link(
+            self._("Is your number good, and what does training cost?"),
+            at.html_address(self.path, at.YOUR_NUMBER) + chosen,
+        )
 
     def facts(self, rows: Iterable[tuple[str, str | Link | TextView]]) -> TableView:
         """Return a table of names and values without rows whose value is empty."""

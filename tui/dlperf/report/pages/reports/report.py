@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import chain
 
 from dlperf.catalog.model import Case
+from dlperf.catalog.units import counts_samples
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import markdown as md
@@ -14,6 +15,7 @@ from dlperf.report.answer import Answer, answers
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.home import best_of_cases, headline
+from dlperf.report.pages.overview import best_of_origins
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports import tables as report_tables
 from dlperf.report.pages.reports.conditions import conditions
@@ -43,6 +45,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
         published=published,
         answers=headline(page, shown),
         all_sources=page.model_links(case),
+        your_number=page.your_number(case) if any(row.value and counts_samples(row.unit) for row in results) else None,
         charts=[pictures.comparison_chart(page, answer) for answer in rivals if answer not in shown],
         verdict_commands="\n".join(_verdict_command(answer) for answer in rivals if answer.second),
         findings=_findings(page, results),
@@ -165,22 +168,40 @@ def _findings(page: Page, results: Results) -> list[tuple[Link, str]]:
 
 
 def reports_index(language: Language, data: SiteData) -> str:
+    """Return the list of models with their best values for one GPU, and below it that of all reports."""
     page = Page(language, data, at.REPORTS)
-    columns = ("report", "origin", "date", "figures", "hardware", "framework")
     of_case = grouped(data.reports.items(), lambda report: report[0][1])
     cases = sorted(of_case, key=lambda case: data.most_measured(row for _, rows in of_case[case] for row in rows))
-    tables = [
-        (data.case_title(case), page.table(columns, [_report_row(page, *key, rows) for key, rows in of_case[case]]))
-        for case in cases
-    ]
-    all_sources = [link for case in cases for link in page.model_links(case)]
-    return page.render("report_index.md.j2", cases=tables, all_sources=all_sources)
+    models = [_model_row(page, case, [row for _, rows in of_case[case] for row in rows]) for case in cases]
+    listed = [_report_row(page, *key, rows) for case in cases for key, rows in of_case[case]]
+    return page.render(
+        "report_index.md.j2",
+        models=page.table(("case", "measured_best", "published_best", "unit", "figures", "reports"), models),
+        reports=page.table(("case", "report", "origin", "date", "figures", "hardware", "framework"), listed),
+        your_number=page.your_number(),
+    )
+
+
+def _model_row(page: Page, case: str, results: Results) -> tuple[object, ...]:
+    """Return the best values of a model for one GPU, and links to its reports, the page of all sources first."""
+    units = grouped((row for row in results if row.value and counts_samples(row.unit)), lambda row: row.unit)
+    unit, known = max(units.items(), key=lambda pair: len(pair[1]), default=("", ()))
+    sources = distinct(page.data.source(row) for row in results)
+    reports = [page.link(page.data.source_title(page.language, name), at.report_page(name, case)) for name in sources]
+    return (
+        page.data.case_title(case),
+        *best_of_origins(page, known, with_chip=True),
+        unit,
+        str(sum(row.value is not None for row in results)),
+        Listed((*page.model_links(case), *reports)),
+    )
 
 
 def _report_row(page: Page, source: str, case: str, results: Results) -> tuple[object, ...]:
     machines = {row.hardware: page.hardware_link(row.hardware, row.campaign) for row in results}
     frameworks = {row.framework: page.framework_link(row.framework, row.campaign) for row in results}
     return (
+        page.data.case_title(case),
         page.link(page.data.source_title(page.language, source), at.report_page(source, case)),
         page._(KINDS[page.data.kind(source)]),
         date(max(page.data.created(row.campaign) for row in results)),

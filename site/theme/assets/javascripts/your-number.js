@@ -1,0 +1,232 @@
+/* Your number: a reader's throughput beside all results of its model and accelerator, and what training costs.
+   Everything typed is kept in the part of the address after "#". */
+(function () {
+  "use strict";
+
+  const root = document.querySelector(".your-number");
+  if (!root || !window.dlperfFigures || !window.dlperfNumber) return;
+  dlperf.open();
+  const { data, of, gpusOf, text, grouped, distinct, element } = dlperf;
+  const { words, work, peaks, commands } = window.dlperfNumber;
+  const form = root.querySelector("form");
+  const NEAREST = 6;
+  const HOUR = 3600;
+  const MILLION = 1e6;
+
+  const known = data.rows.map((row, index) => ({ row, command: commands[index] }))
+    .filter(one => of(one.row, "newest") && of(one.row, "rate") && of(one.row, "value"))
+    .map(one => ({ ...one, perGpu: of(one.row, "value") / gpusOf(one.row) }));
+  const modelOf = one => of(one.row, "case") + " · " + of(one.row, "unit");
+  const say = (name, values) => Object.entries(values || {}).reduce(
+    (said, [key, value]) => said.replace(`{${key}}`, value), words[name]);
+  const percent = share => (100 * share).toFixed(1) + " %";
+  const axis = (one, name) => (of(one.row, "axes").find(pair => pair[0] === name) || [])[1];
+  const noun = unit => unit.replace(/\/s$/, "");
+
+  /* What is typed */
+
+  const field = name => form.elements[name];
+  const number = name => { const typed = parseFloat(field(name).value); return typed > 0 ? typed : null; };
+
+  function offer(name, values, wanted) {
+    const chosen = wanted || field(name).value;
+    field(name).replaceChildren(...values.map(value => Array.isArray(value) ? new Option(value[1], value[0]) : new Option(value, value)));
+    if (values.some(value => (Array.isArray(value) ? value[0] : value) === chosen)) field(name).value = chosen;
+  }
+
+  function ofModel() { return known.filter(one => modelOf(one) === field("model").value); }
+
+  /* Offer the accelerators and precisions of the model, and ask for a sequence length where its work depends on it. */
+  function offerAll(wanted) {
+    offer("model", distinct(known.map(modelOf)), wanted.model);
+    const rows = ofModel();
+    offer("gpu", distinct(rows.map(one => of(one.row, "chip"))), wanted.gpu);
+    const onChip = rows.filter(one => of(one.row, "chip") === field("gpu").value);
+    offer("precision", ["", ...distinct(onChip.map(one => of(one.row, "precision"))).sort()].map(name => [name, name || data.words.all]), wanted.precision);
+    const unit = unitOf();
+    offer("as", [["total", say("total", { unit })], ["per_gpu", say("per_gpu", { unit })], ["step", words.step]], wanted.as);
+    field("batch").closest("label").hidden = field("as").value !== "step";
+    const needs = unit === "tokens/s";
+    field("sequence").closest("label").hidden = !needs;
+    if (needs && !field("sequence").value) field("sequence").value = wanted.sequence || commonLength(rows) || "";
+  }
+
+  const unitOf = () => of(ofModel()[0].row, "unit");
+
+  /* The sequence length of most results. */
+  function commonLength(rows) {
+    const lengths = rows.map(one => axis(one, "sequence_length")).filter(Boolean);
+    return distinct(lengths).sort((a, b) => lengths.filter(one => one === b).length - lengths.filter(one => one === a).length)[0];
+  }
+
+  /* The reader's throughput for one GPU; null where it cannot be computed yet. */
+  function typed() {
+    const value = number("value"), gpus = number("gpus") || 1;
+    if (!value) return null;
+    if (field("as").value === "per_gpu") return value;
+    if (field("as").value === "total") return value / gpus;
+    const batch = number("batch"), length = unitOf() === "tokens/s" ? number("sequence") : 1;
+    return batch && length ? batch * length / value / gpus : null;
+  }
+
+  /* Answers */
+
+  function mfu(perGpu, precision, length) {
+    const flop = work[of(ofModel()[0].row, "case")], accelerator = peaks[field("gpu").value];
+    const peak = accelerator && accelerator[1][precision];
+    if (!flop || !peak || flop[1] && !length) return null;
+    return { share: perGpu * (flop[0] + flop[1] * (length || 0)) / (peak * 1000), peak, title: accelerator[0] };
+  }
+
+  function best(rows) {
+    const found = dlperf.bestOf(rows.map(one => one.row), "per_gpu", dlperf.kindOf)[0];
+    return rows.find(one => one.row === found);
+  }
+
+  const address = one => new URL(dlperf.addressOf(one.row), location).href;
+  const nameOf = one => of(one.row, "framework");
+  const conditionsOf = one => [of(one.row, "precision"), dlperf.batchText(one.row), dlperf.gpusText(gpusOf(one.row)),
+    ...of(one.row, "axes").map(pair => `${data.words[pair[0]] || pair[0].replace(/_/g, " ")} ${grouped(pair[1])}`)].filter(Boolean).join(" · ");
+  const link = one => element("a", { href: address(one) }, nameOf(one));
+
+  function sentence(name, perGpu, rows) {
+    const found = best(rows);
+    if (!found) return element("li", {}, words[name + "_none"]);
+    return element("li", {}, element("strong", {}, percent(perGpu / found.perGpu)), " " + words[name] + " ",
+      element("small", {}, text(found.perGpu) + " ", link(found), " " + conditionsOf(found), found.row && of(found.row, "caveats") ? " †" : ""));
+  }
+
+  function standing(perGpu, rows) {
+    const above = rows.filter(one => one.perGpu > perGpu).length;
+    return element("li", {}, say("rank", { place: above + 1, count: rows.length + 1, model: of(rows[0].row, "case"), gpu: field("gpu").value }));
+  }
+
+  function utilisation(perGpu) {
+    const precision = field("precision").value, found = precision && mfu(perGpu, precision, number("sequence"));
+    if (!found) return element("li", {}, precision ? words.no_mfu : words.mfu_needs_precision);
+    return element("li", {}, element("strong", {}, percent(found.share)), " " + say("mfu", { peak: text(found.peak), precision, title: found.title }));
+  }
+
+  /* The results around the reader's, the best one first. */
+  function nearest(perGpu, rows) {
+    const distance = one => Math.abs(Math.log(one.perGpu / perGpu));
+    const near = rows.slice().sort((a, b) => distance(a) - distance(b)).slice(0, NEAREST);
+    const own = best(rows.filter(one => !of(one.row, "published")));
+    return distinct([best(rows), own, ...near.sort((a, b) => b.perGpu - a.perGpu)]).filter(Boolean);
+  }
+
+  /* A cell that is a list holds words and links, another one a number. */
+  function table(name, titles, rows) {
+    const cell = (tag, value, wordy) => element(tag, { class: wordy && "words" }, ...[].concat(value));
+    const line = (tag, values) => element("tr", {}, ...values.map((value, place) => cell(tag, value, Array.isArray(rows[0][place]))));
+    return element("div", { class: "evidence" }, element("table", { "aria-label": name }, element("thead", {}, line("th", titles)),
+      element("tbody", {}, ...rows.map(row => line("td", row)))));
+  }
+
+  function showNumber() {
+    const out = root.querySelector(".answer"), perGpu = typed(), precision = field("precision").value;
+    const onChip = ofModel().filter(one => of(one.row, "chip") === field("gpu").value);
+    const rows = onChip.filter(one => !precision || of(one.row, "precision") === precision);
+    if (!perGpu) return out.replaceChildren(element("p", {}, words.type));
+    const own = rows.filter(one => !of(one.row, "published")), others = rows.filter(one => of(one.row, "published"));
+    out.replaceChildren(
+      element("p", { class: "large" }, element("strong", {}, text(perGpu)), " " + say("per_gpu", { unit: unitOf() })),
+      element("ul", {}, sentence("published", perGpu, others), sentence("measured", perGpu, own), utilisation(perGpu), standing(perGpu, rows)),
+      table(words.nearest, [words.nearest, unitOf() + " · " + words.one_gpu, words.yours], nearest(perGpu, rows).map(one =>
+        [described(one), text(one.perGpu) + (of(one.row, "caveats") ? " †" : ""), percent(perGpu / one.perGpu)])));
+  }
+
+  /* Framework, origin and conditions of a result, and the command that measures it again. */
+  const described = one => [link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), element("br"),
+    one.command ? element("code", {}, one.command) : element("small", {}, words.no_command)];
+
+  /* Cost */
+
+  const priceName = chip => "price " + chip;
+
+  /* The best result of each accelerator, or the reader's own number. */
+  function sides() {
+    const precision = field("precision").value, origin = field("origin").value, perGpu = typed();
+    const rows = ofModel().filter(one => (!precision || of(one.row, "precision") === precision) && (!origin || String(of(one.row, "published")) === origin));
+    const found = distinct(rows.map(one => of(one.row, "chip"))).map(chip => best(rows.filter(one => of(one.row, "chip") === chip)));
+    const all = found.map(one => ({ chip: of(one.row, "chip"), perGpu: one.perGpu, said: [link(one), " ", element("small", {}, conditionsOf(one))] }));
+    return perGpu ? [{ chip: field("gpu").value, perGpu, said: [words.your_number] }, ...all] : all;
+  }
+
+  const money = value => value === null ? "" : grouped(value < 100 ? +value.toPrecision(3) : Math.round(value));
+  const hours = value => value < 48 ? say("hours", { count: text(value) }) : say("days", { count: text(value / 24) });
+
+  function costRow(side, reference, prices) {
+    const price = prices.get(side.chip) || null, amount = number("amount"), gpus = number("fleet");
+    const machineHours = amount && amount * MILLION / side.perGpu / HOUR;
+    return [[side.chip], side.said, text(side.perGpu), text(side.perGpu * HOUR / MILLION),
+      price ? money(price / (side.perGpu * HOUR / MILLION)) : "",
+      machineHours && gpus ? hours(machineHours / gpus) : "",
+      price && machineHours ? money(price * machineHours) : "",
+      reference ? money(reference.price * side.perGpu / reference.perGpu) : ""];
+  }
+
+  function showCost() {
+    const rows = sides(), prices = pricesTyped();
+    const first = rows.find(side => prices.get(side.chip));
+    const reference = first && { price: prices.get(first.chip), perGpu: first.perGpu };
+    const unit = noun(unitOf());
+    root.querySelector(".costs").replaceChildren(table(words.cost,
+      [words.gpu, words.result, unitOf() + " · " + words.one_gpu, say("millions", { unit }), say("cost_per_million", { unit }),
+        words.time, words.cost, first ? say("break_even", { gpu: first.chip, price: money(reference.price) }) : words.break_even_none],
+      rows.map(side => costRow(side, reference, prices))));
+  }
+
+  const pricesTyped = () => new Map([...form.querySelectorAll(".prices input")].map(input => [input.dataset.chip, parseFloat(input.value) || 0]));
+
+  /* One field for each accelerator of the model; what was typed stays. */
+  function offerPrices(wanted) {
+    const before = pricesTyped(), chips = distinct(ofModel().map(one => of(one.row, "chip")));
+    form.querySelector(".prices").replaceChildren(...chips.map(chip => {
+      const input = element("input", { type: "number", min: 0, step: "any", inputmode: "decimal", "data-chip": chip });
+      const price = before.get(chip) || wanted[priceName(chip)];
+      if (price) input.value = price;
+      return element("label", {}, chip + " ", input);
+    }));
+  }
+
+  /* The address */
+
+  const KEPT = ["model", "gpu", "precision", "gpus", "value", "as", "batch", "sequence", "origin", "amount", "fleet"];
+
+  function read() {
+    const wanted = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    if (!wanted.model && wanted.case) wanted.model = (known.map(modelOf).find(name => name.startsWith(wanted.case + " · ")));
+    ["gpus", "value", "batch", "sequence", "amount", "fleet"].forEach(name => { if (wanted[name]) field(name).value = wanted[name]; });
+    if (wanted.origin) field("origin").value = wanted.origin;
+    return wanted;
+  }
+
+  function write() {
+    const kept = new URLSearchParams();
+    KEPT.forEach(name => { if (field(name).value && !field(name).closest("label").hidden) kept.set(name, field(name).value); });
+    pricesTyped().forEach((price, chip) => { if (price) kept.set(priceName(chip), price); });
+    history.replaceState(null, "", "#" + kept);
+  }
+
+  function draw(wanted, another) {
+    if (another) field("sequence").value = "";
+    offerAll(wanted);
+    offerPrices(wanted);
+    showNumber();
+    showCost();
+  }
+
+  function changed(event) {
+    if (event.target.closest(".prices")) showCost();
+    else draw({}, event.target.name === "model");
+    write();
+  }
+
+  form.querySelectorAll("fieldset").forEach(set => { set.disabled = false; });
+  form.addEventListener("input", changed);
+  form.addEventListener("submit", event => event.preventDefault());
+  window.addEventListener("hashchange", () => draw(read()));
+  root.hidden = false;
+  draw(read());
+})();

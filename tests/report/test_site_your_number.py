@@ -1,0 +1,66 @@
+"""Your number in a real browser: what is typed is compared with the results of its model and accelerator."""
+
+from __future__ import annotations
+
+import pytest
+from site_browser import Watched, needs_browser
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+expect = playwright.expect
+pytestmark = needs_browser
+
+PAGE = "results/your-number.html"
+
+
+def open_page(page, address: str, typed: str = "") -> None:
+    page.goto(f"{address}{PAGE}{typed}")
+    page.locator(".costs table").wait_for()
+
+
+def cells(page, row: int) -> list[str]:
+    return page.locator(f".costs tbody tr:nth-child({row}) td").all_inner_texts()
+
+
+def test_the_time_of_a_step_is_compared_with_the_results_of_its_gpu(watched: Watched, address: str) -> None:
+    page = watched.page
+    open_page(page, address)
+    page.get_by_label("Given as").select_option("step")
+    page.get_by_label("GPUs", exact=True).fill("4")
+    page.get_by_label("Global batch").fill("1024")
+    page.get_by_label("Throughput or time").fill("0.64")
+    answer = page.locator(".answer")
+    expect(answer.locator(".large")).to_have_text("400 images/s per GPU")
+    said = answer.locator("li")
+    expect(said.nth(0)).to_contain_text("101.6 % of the best third-party result 393.6 paddle")
+    expect(said.nth(1)).to_contain_text("100.0 % of the best of our measurements 400.1 Alpha")
+    expect(said.nth(3)).to_contain_text("Place 2 of ")
+    page.get_by_label("Precision").select_option("FP32")
+    expect(said.nth(2)).to_contain_text("MFU is not known")
+    expect(answer.locator("tbody tr").first).to_contain_text("dlperf reproduce ")
+    assert watched.errors == []
+
+
+def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched, address: str) -> None:
+    page = watched.page
+    open_page(page, address)
+    prices = page.get_by_role("group", name="Price of one GPU for an hour")
+    prices.get_by_label("V100").fill("2.88")
+    page.get_by_label("Train on, in millions").fill("144")
+    page.get_by_label("with GPUs").fill("10")
+    assert cells(page, 1)[2:] == ["400.1", "1.44", "2", "9.997 h", "288", "2.88"]
+    kept = page.url
+    page.goto("about:blank")
+    open_page(page, kept.partition(PAGE)[0], kept.partition(PAGE)[2])
+    expect(prices.get_by_label("V100")).to_have_value("2.88")
+    assert cells(page, 1)[-2] == "288"
+    # at the break-even price the A100 trains for what the V100 costs
+    assert float(cells(page, 2)[-1]) == pytest.approx(2.88 * 908.2 / 400.1, rel=0.01)
+
+
+def test_without_scripts_the_best_results_are_a_table(browser, site) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"file://{site}/{PAGE}")
+    expect(page.locator(".your-number")).to_be_hidden()
+    row = page.get_by_role("row").filter(has_text="Alpha")
+    expect(row).to_contain_text("400.1")
+    expect(row).to_contain_text("1.44")

@@ -1,0 +1,136 @@
+"""Your number: how good a reader's throughput is, and what training costs at the reader's prices."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from dlperf.catalog.hardware import Accelerator
+from dlperf.catalog.units import counts_samples
+from dlperf.measured.statistics import mfu
+from dlperf.messages import Language
+from dlperf.report import figures
+from dlperf.report.data import SiteData, gpus_total, grouped
+from dlperf.report.pages.explorer import by_relevance
+from dlperf.report.pages.overview import CHIP, best_of_origins, best_rows, chip, interest
+from dlperf.report.pages.page import Page
+from dlperf.report.pages.results.evidence import commands_again
+from dlperf.report.site import locations as at
+from dlperf.report.views import ColumnView, TableView
+from dlperf.table.model import ConfigurationResult
+
+SCRIPTS = ("bars.js", "your-number.js")
+"""In the order in which they run."""
+WORDS: dict[str, str] = figures.TITLES["your_number"]
+"""Name in the script → text."""
+SECONDS_PER_HOUR = 3600
+LENGTHS = (0, 1000)
+"""Sequence lengths at which the work of a token is computed: it grows linearly between and beyond them."""
+
+
+class Work(NamedTuple):
+    """The arithmetic of one sample or token, in 10^9 FLOP: ``constant`` and ``per_position`` × the sequence length."""
+
+    constant: float
+    per_position: float
+
+
+def your_number(language: Language, data: SiteData) -> str:
+    """Return the page; without scripts it has the best results of each model and accelerator in one table."""
+    page = Page(language, data, at.YOUR_NUMBER)
+    scripts = (at.EXPLORER_DATA, at.YOUR_NUMBER_DATA, *(f"{at.SCRIPTS}/{name}" for name in SCRIPTS))
+    return page.render(
+        "your_number.md.j2",
+        style=at.relative(page.path, at.YOUR_NUMBER_STYLE),
+        table=_table(page),
+        scripts=[at.relative(page.path, name) for name in scripts],
+        methodology=at.relative(page.path, at.METHODOLOGY),
+    )
+
+
+def your_number_data(language: Language, data: SiteData) -> str:
+    """Return what the script needs beside ``figures.js``: work of models, peaks of accelerators, commands."""
+    page = Page(language, data, at.YOUR_NUMBER)
+    peaks = {name: (entry.title, _peaks(data, entry)) for name, entry in accelerators(data).items()}
+    document = {
+        "words": {name: language.gettext(text) for name, text in WORDS.items()},
+        "work": {data.case_title(case): found for case in data.cases if (found := work(data, case))},
+        "peaks": peaks,
+        "commands": [commands_again(page, row)[0] if _is_rate(row) else "" for row in by_relevance(data)],
+    }
+    return f"window.dlperfNumber = {json.dumps(document, ensure_ascii=True, separators=(',', ':'))};\n"
+
+
+def work(data: SiteData, case: str) -> Work | None:
+    """Return the arithmetic of one sample of a case; None where it is not known."""
+    entry = data.cases[case]
+    first, second = (entry.gflops({"sequence_length": length}) for length in LENGTHS)
+    return None if first is None or second is None else Work(first, (second - first) / (LENGTHS[1] - LENGTHS[0]))
+
+
+def accelerators(data: SiteData) -> dict[str, Accelerator]:
+    """Return the accelerator that most results with each short name ran on, else the first of that name."""
+    counted: dict[str, Counter[str]] = {}
+    for row in data.current:
+        entry = data.hardware.get(row.hardware)
+        if entry and entry.accelerator and entry.accelerator in data.accelerators:
+            counted.setdefault(chip(data, row), Counter())[entry.accelerator] += 1
+    named = {name: data.accelerators[counts.most_common(1)[0][0]] for name, counts in counted.items()}
+    for accelerator in data.accelerators.values():
+        if found := CHIP.search(accelerator.title):
+            named.setdefault(found[0].upper(), accelerator)
+    return {name: named[name] for name in sorted({chip(data, row) for row in data.current}) if name in named}
+
+
+def _peaks(data: SiteData, accelerator: Accelerator) -> dict[str, float]:
+    known = ((name, accelerator.peak_of(precision)) for name, precision in data.precisions.items())
+    return {name.upper(): peak for name, peak in known if peak}
+
+
+def _is_rate(row: ConfigurationResult) -> bool:
+    return bool(row.value) and counts_samples(row.unit)
+
+
+def _table(page: Page) -> TableView:
+    """Return the best results of each model and accelerator, and how much one GPU trains on in an hour."""
+    data = page.data
+    columns = (
+        *(ColumnView(page._("Model"), words=True), ColumnView(page._("Hardware"), words=True)),
+        *(ColumnView(page._("Best of our measurements")), ColumnView(page._("Best of third-party results"))),
+        *(ColumnView(page._("MFU of the best")), ColumnView(page._("Millions per GPU-hour"), place="value")),
+        ColumnView(page._("Unit"), words=True, place="aside"),
+    )
+    gpus = accelerators(data)
+    models = grouped(filter(_is_rate, data.current), lambda row: (row.case, row.unit))
+    ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
+    rows = [_row(page, gpus, same) for members in ranked for same in _by_chip(data, members)]
+    return TableView(columns, tuple(rows))
+
+
+def _by_chip(data: SiteData, rows: Sequence[ConfigurationResult]) -> list[tuple[ConfigurationResult, ...]]:
+    """Return the best results of each accelerator, the fastest first."""
+    return [*grouped(best_rows(data, rows), lambda row: chip(data, row)).values()]
+
+
+def _row(page: Page, gpus: Mapping[str, Accelerator], ranked: Sequence[ConfigurationResult]) -> tuple[object, ...]:
+    best = ranked[0]
+    per_gpu = (best.value or 0.0) / gpus_total(best)
+    return (
+        page.data.case_title(best.case),
+        chip(page.data, best),
+        *best_of_origins(page, ranked),
+        figures.percent(_mfu(page.data, gpus, best)),
+        figures.four_digits(per_gpu * SECONDS_PER_HOUR / 1e6),
+        best.unit,
+    )
+
+
+def _mfu(data: SiteData, gpus: Mapping[str, Accelerator], row: ConfigurationResult) -> float | None:
+    """Return the utilisation of a result; of a third-party one by the same convention, where its work is known."""
+    case, gpu = data.cases.get(row.case), gpus.get(chip(data, row))
+    if row.mfu is not None or case is None or gpu is None:
+        return row.mfu
+    peak = _peaks(data, gpu).get(row.precision.upper())
+    return mfu(case.gflops(dict(row.axes)), row.value or 0.0, gpus_total(row), peak)
