@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 from dlperf.messages import ENGLISH
 from dlperf.report import markdown as md
-from dlperf.report.data import SiteData, is_published
+from dlperf.report.answer import answers
+from dlperf.report.data import SiteData
+from dlperf.report.pages.hardware import shared_title
+from dlperf.report.pages.home import best_of_cases, headline
+from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
 from dlperf.report.site.metadata import changed
 from dlperf.table.model import ConfigurationResult
@@ -35,7 +40,7 @@ def feed(data: SiteData) -> str:
     _add(ElementTree.SubElement(root, "author"), "name", data.title)
     for updated, source, case in entries:
         entry = ElementTree.SubElement(root, "entry")
-        _add(entry, "title", data.report_title(ENGLISH, source, case))
+        _add(entry, "title", shared_title(Page(ENGLISH, data, at.FEED), case, data.reports[source, case]))
         _add(entry, "id", f"{name}{at.campaign_folder(source)}/{at.slug(case)}")
         _add(entry, "updated", updated)
         _add(entry, "summary", _summary(data, data.reports[source, case]))
@@ -53,10 +58,10 @@ def _dated(data: SiteData) -> list[tuple[str, str, str]]:
 
 
 def _summary(data: SiteData, rows: Sequence[ConfigurationResult]) -> str:
-    count = sum(row.value is not None for row in rows)
-    newest = max(rows, key=lambda row: changed(data, row)).campaign
-    figures = f"{count} figure{'s' * (count != 1)}"
-    return figures if is_published(newest) else f"{figures}, the newest from {newest}"
+    """Return values and verdict of a report's first comparison, in one sentence each."""
+    page = Page(ENGLISH, data, at.FEED)
+    found = headline(page, best_of_cases(answers(rows, data.context)))
+    return html.unescape(page.render("feed_summary.j2", answer=found[0])).strip() if found else "No result"
 
 
 def _add(parent: ElementTree.Element, name: str, words: str) -> None:

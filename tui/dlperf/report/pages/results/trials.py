@@ -164,7 +164,8 @@ def findings(language: Language, row: ConfigurationResult) -> list[tuple[str, st
     for finding in row.findings:
         key = finding.severity, language.render(finding.message)
         found |= {} if key in numbers else {key: []}
+    single = {("warning", words): list[str]() for words in figures.single_trial(language, row)}
     return [
         (figures.stored_word(language, severity), language.separator.join(trials), words)
-        for (severity, words), trials in (found | numbers).items()
+        for (severity, words), trials in (single | found | numbers).items()
     ]
