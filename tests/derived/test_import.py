@@ -97,8 +97,8 @@ def test_a_log_is_kept_byte_for_byte_and_sealed(workspace: WorkspacePaths, folde
     plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
     write_import(workspace, "a", plan, BUILTIN_FORMATS)
     first, second = (workspace.campaign("a").trial(key) for key in plan.trials)
-    assert first.node("imported").log.read_bytes() == plain.read_bytes()
-    assert second.node("imported").compressed_log.read_bytes() == packed.read_bytes()
+    assert first.node("log").log.read_bytes() == plain.read_bytes()
+    assert second.node("log").compressed_log.read_bytes() == packed.read_bytes()
     assert TrialFiles(first).problems() == TrialFiles(second).problems() == []
     record = parse_record(first.trial, TrialFiles(first).read(first.trial), TrialRecord)
     assert record.source == "logs/a.log"
@@ -112,7 +112,7 @@ def test_an_imported_campaign_says_that_nothing_was_launched_and_verifies(
     write_import(workspace, "a", plan_import(request_for(folder), catalog, BUILTIN_FORMATS), BUILTIN_FORMATS)
     campaign = workspace.campaign("a")
     (planned,) = read_campaign(campaign).configurations
-    assert (planned.launch.executor, planned.launch.command, planned.facts["imported"]) == ("imported", (), "yes")
+    assert (planned.launch.imported, planned.launch.launcher, planned.launch.command) == (True, "", ())
     assert campaign_status(campaign).finished
     assert verify_campaign(campaign, BUILTIN_FORMATS).differences == ()
 

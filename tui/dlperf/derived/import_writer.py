@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from dlperf.derived.importing import NODE, ImportedLog, ImportPlan
+from dlperf.derived.importing import FOLDER, ImportedLog, ImportPlan
 from dlperf.derived.timeline import derive, write_derived
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.logs import LogReader, is_gzip
@@ -98,7 +98,7 @@ def _write_trial(
 
 def _copy_log(log: ImportedLog, paths: TrialPaths) -> None:
     """Copy the log byte for byte, compressed or not."""
-    node = paths.node(NODE)
+    node = paths.node(FOLDER)
     target = node.compressed_log if is_gzip(log.file.opened) else node.log
     target.parent.mkdir(parents=True, exist_ok=True)
     with open_regular(log.file.opened) as source, open(target, "wb", opener=private_writer) as stream:

@@ -22,11 +22,12 @@ from dlperf.formats.samples import Run
 from dlperf.measured.run import facts_of, measure_run
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, TrialKey
 from dlperf.plan.expand import planned_accelerator, planned_metrics
+from dlperf.plan.model import IMPORTED
 from dlperf.plan.subject import max_nodes
 from dlperf.runs.archive import sha256_of
 
-NODE = "imported"
-"""Name of the node and of the executor of imported logs."""
+FOLDER = "log"
+"""Of the one log of an imported trial, in place of a node's: which nodes wrote it is not known."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +235,7 @@ def _planned(
         metrics = planned_metrics(unit, case, catalog.metrics, price)
         yield PlannedConfiguration(
             configuration=point,
-            launch=Launch(NODE, (Node(NODE, "local", NODE, NODE, gpu_indices=()),), point.gpus, NODE, (), ()),
+            launch=Launch(IMPORTED, (Node(FOLDER, "local", FOLDER, FOLDER, gpu_indices=()),), point.gpus, "", (), ()),
             format=first.format,
             unit=metrics[0].unit,
             protocol=request.protocol or PlannedProtocol(first.estimator, estimator=first.estimator),

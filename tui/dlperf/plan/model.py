@@ -12,6 +12,8 @@ from dlperf.catalog.machines import Container, Node, Positive, Preparation, Pric
 from dlperf.catalog.units import Aggregation, Direction, Scope
 from dlperf.messages import Message
 
+IMPORTED = "imported"
+"""In place of an executor, where a log was imported."""
 PORT = "port.dlperf.invalid"
 """Stands for a TCP port that is free on the first node.
 
@@ -88,6 +90,11 @@ class Launch:
     """The framework's module of Python, which must be there."""
     requirements: str = ""
     """The one of ``files`` that names packages with hashes, whose wheels are sent first."""
+
+    @property
+    def imported(self) -> bool:
+        """Whether nothing was launched: the log came from elsewhere."""
+        return self.executor == IMPORTED
 
     @property
     def queued(self) -> bool:

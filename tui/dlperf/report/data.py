@@ -15,7 +15,6 @@ from dlperf.catalog.metrics import Metric, Protocol
 from dlperf.catalog.model import Case, Framework, Precision
 from dlperf.catalog.units import is_rate
 from dlperf.derived.health import CASE as DIAGNOSIS
-from dlperf.derived.importing import NODE as IMPORTED
 from dlperf.evidence.identify import catalog_id
 from dlperf.measured.findings.program_faults import FAULTS
 from dlperf.measured.statistics import bandwidth_limit, flop_limit, roofline_share
@@ -250,7 +249,7 @@ class SiteData:
 
     @cached_property
     def _imported(self) -> frozenset[str]:
-        return frozenset(name for (name, _), plan in self.plans.items() if plan.launch.executor == IMPORTED)
+        return frozenset(name for (name, _), plan in self.plans.items() if plan.launch.imported)
 
     def is_imported(self, campaign: str) -> bool:
         """Tell whether a campaign holds imported logs: values were computed here, but nothing was run here."""

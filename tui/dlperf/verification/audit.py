@@ -8,7 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from dlperf.catalog.axes import Configuration, field_values
-from dlperf.derived.importing import NODE
 from dlperf.errors import DlperfError
 from dlperf.evidence.logs import LogReader, log_reader
 from dlperf.evidence.sources import find_files
@@ -287,13 +286,15 @@ def _imported(
         if damaged is not None:
             damaged(f"{problem}: left out of the audit; import its log again, or put the file back from a copy")
 
-    imported = {item.configuration.id for item in record.configurations if item.launch.executor == NODE}
+    folders = {
+        item.configuration.id: item.launch.nodes[0].name for item in record.configurations if item.launch.imported
+    }
     for key in record.trials:
-        if key.configuration in imported:
+        if key.configuration in folders:
             paths = campaign.trial(key)
             trial = read_record_if_whole(paths.trial, TrialRecord, complain, TrialFiles(paths).read)
             if trial and trial.source:
-                for path in paths.node(NODE).logs()[:1]:
+                for path in paths.node(folders[key.configuration]).logs()[:1]:
                     location = path.relative_to(campaign.directory.parents[1]).as_posix()
                     yield LocalLog(trial.source, location), path
 
