@@ -25,6 +25,14 @@ def extract(file: IO[bytes], *_: object, **__: object) -> Iterator[tuple[int, No
             yield 1, None, text, []
 
 
+def extract_actions(file: IO[bytes], *_: object, **__: object) -> Iterator[tuple[int, None, str, list[str]]]:
+    """Yield the texts of the actions of the terminal UI, for Babel."""
+    import tomllib
+
+    for action in (action for actions in tomllib.load(file).values() for action in actions if "text" in action):
+        yield from ((1, None, action[name], []) for name in ("text", "help"))
+
+
 def N_(english: str) -> str:
     """Mark a text for translation."""
     return english
