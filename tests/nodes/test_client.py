@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
+import sys
 
 import pytest
 
@@ -70,3 +73,16 @@ def test_the_environment_of_a_machine_is_told():
     facts = environment({})
     assert facts["memory_bytes"] > 0
     assert facts["cpu"]["cores"] <= facts["cpu"]["threads"]
+
+
+def test_a_closed_channel_leaves_no_pipe_to_the_end_of_the_loop(monkeypatch: pytest.MonkeyPatch):
+    """What the process started holds its pipes open; asyncio complained of them where nobody can catch it."""
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+
+    async def open_and_close() -> None:
+        await (await LocalTransport().open(["sh", "-c", "sleep 3 & exec cat"])).close()
+
+    asyncio.run(open_and_close())
+    gc.collect()
+    assert complaints == []

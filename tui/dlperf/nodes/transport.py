@@ -7,6 +7,7 @@ import contextlib
 import os
 import shlex
 import sys
+from asyncio.subprocess import SubprocessStreamProtocol
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,24 +122,30 @@ class LocalTransport:
 
 async def start_process(argv: Sequence[str], env: Mapping[str, str]) -> ProcessChannel:
     """Start a process in its own session: Ctrl-C at the terminal reaches only dlperf, and nothing is asked there."""
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=env, limit=BUFFER_BYTES
+    pipe, loop = asyncio.subprocess.PIPE, asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(
+        lambda: SubprocessStreamProtocol(BUFFER_BYTES, loop),
+        *argv,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        start_new_session=True,
+        env=env,
     )
-    return ProcessChannel(process)
+    return ProcessChannel(transport, asyncio.subprocess.Process(transport, protocol, loop))
 
 
 class ProcessChannel:
     """A process of this machine: an agent, or the ssh client that leads to one."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, transport: asyncio.SubprocessTransport, process: asyncio.subprocess.Process) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
         self._reader = process.stdout
         self._writer = process.stdin
         self._errors = process.stderr
-        self._process = process
+        self._transport, self._process = transport, process
         self._peeked = b""
 
     async def peek(self) -> bytes:
@@ -169,7 +176,16 @@ class ProcessChannel:
         return found.decode(errors="replace")
 
     async def close(self) -> None:
-        """Close stdin, at which an agent ends, and end what goes on; what it started may keep its pipes open."""
+        """Close stdin, at which an agent ends, end what goes on, and close the pipes.
+
+        What it started may keep them open, and asyncio would close them when the loop has ended: a traceback on stderr.
+        """
+        try:
+            await self._end()
+        finally:
+            self._transport.close()
+
+    async def _end(self) -> None:
         self._writer.close()
         for end in (None, self._process.terminate, self._process.kill):
             with contextlib.suppress(ProcessLookupError):
