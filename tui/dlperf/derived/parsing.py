@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.drafts import describe_rates
-from dlperf.evidence.identify import batch_size_per_gpu
+from dlperf.evidence.identify import identify
 from dlperf.evidence.logs import BUILTIN_FORMATS, LogReader, open_log
 from dlperf.evidence.names import NameFacts, facts_of_name
 from dlperf.evidence.packed import DAMAGED
@@ -176,9 +176,8 @@ def _problems(runs: Sequence[ParsedRun]) -> Iterator[str]:
 
 def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: NameFacts) -> ParsedRun:
     """Take counts from the options, else from the log: its name is a hint, from which no value is computed."""
-    gpus = options.gpus or run.metadata.gpus
-    batch_size = options.batch_size or batch_size_per_gpu(run.metadata, gpus)
-    measured = measure_run(run, StatedFacts(gpus, None, batch_size), options.estimator)
+    known = identify(run.metadata, (), NameFacts(gpus=options.gpus, batch_size=options.batch_size)).facts
+    measured = measure_run(run, StatedFacts(known.gpus, None, known.batch_size), options.estimator)
     figure, reason = measured.figure, None if run.prints_only_metrics else measured.shortage
     findings = findings_of_run(
         measured.reading,
@@ -187,8 +186,7 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
         declared_batch_size=options.batch_size,
         runs_in_log=runs_in_log,
     )
-    precision = run.metadata.precision
-    hint = _hint(facts, gpus, batch_size, precision)
+    hint = _hint(facts, known)
     findings = (*findings, note("guessed_from_name", guess=hint)) if hint else findings
     per_gpu = _value_of_one_gpu(measured)
     if per_gpu is not None:
@@ -199,9 +197,9 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
         log,
         replace(run, samples=Samples()),
         len(run.samples),
-        gpus,
-        batch_size,
-        precision,
+        known.gpus,
+        known.batch_size,
+        known.precision,
         str(measured.estimator),
         figure,
         reason,
@@ -217,11 +215,10 @@ def _value_of_one_gpu(measured: Measured) -> float | None:
     return measure_run(measured.run, replace(measured.facts, gpus=1), STEADY).value
 
 
-def _hint(facts: NameFacts, gpus: int | None, batch_size: int | None, precision: str | None) -> str:
+def _hint(facts: NameFacts, known: NameFacts) -> str:
     """Return what the name of a log suggests beyond, or against, what is known; empty for nothing."""
-    known = {"gpus": gpus, "batch_size": batch_size, "precision": precision}
-    differs = {name: None for name, value in known.items() if value == getattr(facts, name)}
-    return replace(facts, nodes=None, **differs).described
+    same = [name for name in ("gpus", "batch_size", "precision") if getattr(facts, name) == getattr(known, name)]
+    return replace(facts, nodes=None, **dict.fromkeys(same)).described
 
 
 def _why_no_run(path: Path, format_id: str | None) -> str:

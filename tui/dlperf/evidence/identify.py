@@ -1,4 +1,4 @@
-"""Identify the configuration of an imported log from command-line options, its content and its path. Pure."""
+"""Identify the run of a log from command-line options, its content and its path. Pure."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def identify(
             other nodes with the same GPUs, so that few GPUs are still assumed to be of one node.
     """
     named = tuple(named)
-    spelled = [("log", _declared(metadata, named)), *(("name", facts) for facts in named)]
+    spelled = [("log", _declared(metadata, named, given.gpus)), *(("name", facts) for facts in named)]
     sources = [("given", given), *((source, _recognised(facts)) for source, facts in spelled), *spelled]
     facts, notes = _joined(sources)
-    facts = replace(facts, batch_size=facts.batch_size or batch_size_per_gpu(metadata, facts.gpus))
+    facts = replace(facts, batch_size=facts.batch_size or _batch_size_per_gpu(metadata, facts.gpus))
     facts, more = _with_nodes(facts, gpus_per_node, hardware)
     missing = tuple(
         f"{fact.replace('model', 'case').replace('_', ' ')} (give {option})"
@@ -86,14 +86,14 @@ def catalog_id(text: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")[:63].rstrip("-.")
 
 
-def batch_size_per_gpu(metadata: Metadata, gpus: int | None) -> int | None:
+def _batch_size_per_gpu(metadata: Metadata, gpus: int | None) -> int | None:
     """Return the batch size that a log declares for one GPU, or for all ``gpus`` together."""
     total = metadata.global_batch_size
     implied = total // gpus if total and gpus and total % gpus == 0 else None
     return metadata.batch_size or implied
 
 
-def gpus_over_all_nodes(metadata: Metadata, named: Iterable[NameFacts]) -> int | None:
+def _gpus_over_all_nodes(metadata: Metadata, named: Iterable[NameFacts]) -> int | None:
     """Return the GPUs that a log declares; a count that its name gives for each of several nodes is of one node."""
     for facts in named:
         if facts.nodes and facts.nodes > 1 and metadata.gpus == facts.gpus_per_node:
@@ -101,13 +101,13 @@ def gpus_over_all_nodes(metadata: Metadata, named: Iterable[NameFacts]) -> int |
     return metadata.gpus
 
 
-def _declared(metadata: Metadata, named: Iterable[NameFacts]) -> NameFacts:
+def _declared(metadata: Metadata, named: Iterable[NameFacts], given_gpus: int | None) -> NameFacts:
     return NameFacts(
         model=metadata.model,
         framework=metadata.framework,
         precision=metadata.precision,
-        batch_size=batch_size_per_gpu(metadata, metadata.gpus),
-        gpus=gpus_over_all_nodes(metadata, named),
+        batch_size=_batch_size_per_gpu(metadata, given_gpus or metadata.gpus),
+        gpus=_gpus_over_all_nodes(metadata, named),
     )
 
 
