@@ -28,6 +28,7 @@ from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.message_pump import MessagePump
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import WorkerFailed
 
@@ -83,7 +84,7 @@ async def _handle_queued(part: MessagePump) -> bool:
 
 def _is_closing(part: MessagePump) -> bool:
     """Return whether a part of the program loses its own parts, one by one."""
-    return isinstance(part, DOMNode) and (part._pruning or (part._is_mounted and not part.is_attached))
+    return isinstance(part, Widget) and (part._pruning or (part.is_mounted and not part.is_attached))
 
 
 class DlperfApp(Guarded, App[str]):
@@ -315,7 +316,9 @@ class DlperfApp(Guarded, App[str]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Pass over what a screen misses that is closing, or was being made as the program ended."""
-        if isinstance(error, NoMatches) and (self._exit or not self._running or _is_closing(active_message_pump.get())):
+        if isinstance(error, NoMatches) and (
+            self._exit or not self.is_running or _is_closing(active_message_pump.get())
+        ):
             return
         cause = error.error if isinstance(error, WorkerFailed) else error
         if isinstance(cause, UNREADABLE):  # of a worker or a timer, which goes on
