@@ -164,7 +164,7 @@ SCENES = {
     "choose-start": Scene("choose", finished, presses("[ ] numpy", "p enter s", "dlperf run")),
     "choose-check": Scene("choose", empty, ready_machines),
     "watch": Scene("watch", alone, shows("71/120", "step=71", "597 W")),
-    "watch-unreachable": Scene("watch", unreachable, shows("71/120", "Paused: no new trial starts; p goes on.")),
+    "watch-unreachable": Scene("watch", unreachable, shows("71/120", "Paused: no new trial starts; R resumes.")),
     "watch-failed": Scene("watch", alone, presses("step=71", "slash f a i l e d enter down e", "OutOfMemoryError")),
     "watch-cancel": Scene("watch", alone, presses("71/120", "x", "Keep running")),
     "watch-log": Scene("watch", alone, presses("step=71", "m slash s t e p = 7 enter", "step=7 ")),

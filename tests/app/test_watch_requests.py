@@ -104,7 +104,7 @@ async def test_a_pause_marks_no_trial(workspace: WorkspacePaths):
             await pilot.press("p")
             await until(pilot, lambda: builder.paths.control.is_file())
             builder.event(Event(clock(1500), "paused"))
-            await until_shown(pilot, "Paused: no new trial starts; p goes on.")
+            await until_shown(pilot, "Paused: no new trial starts; R resumes.")
             assert "requested" not in shown(pilot)
 
 
@@ -121,12 +121,12 @@ async def test_a_group_row_cancels_the_unfinished_trials_of_its_configuration(wo
             await until(pilot, lambda: requests_of(builder) == [("cancel", key) for key in keys])
 
 
-async def test_a_paused_campaign_offers_to_go_on_and_no_pause(workspace: WorkspacePaths):
+async def test_a_paused_campaign_offers_to_resume_and_no_pause(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     builder.event(Event(clock(1320), "paused"))
     with engine_of(builder.paths):
         async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
-            await until_shown(pilot, "p Go on")
+            await until_shown(pilot, "R Resume")
             assert "p Pause" not in shown(pilot)
 
 

@@ -14,7 +14,7 @@ _COUNTS = (
 )
 _LISTS = ("gpu_list", "all_gpus", "node_list", "mesh")
 _SWITCHES = ("amp", "bf16", "pure_fp16", "inference")
-_MARKS = frozenset({"resumed_rate"})
+_MARKS = frozenset({"continued_rate"})
 """Hold wherever they are declared, whatever the text: each is the code of a finding."""
 FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, *_MARKS, "precision", "model", "framework"})
 """Names with a meaning; a declaration of any other name is kept among the run's arguments.
@@ -22,7 +22,7 @@ FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, *_MARKS, "precision", "model"
 ``gpu_list`` (of one node), ``all_gpus`` and ``node_list`` are comma-separated lists whose entries are counted.
 ``mesh``: the sizes of all kinds of parallelism in a text; their product is the number of GPUs. ``ranks``: those that
 print into the log. ``accumulation_steps``: batches per GPU in one step, where the program counts the optimizer's steps.
-``inference``: the run does not train. ``resumed_rate``: it continues a checkpoint, whose samples its rate counts.
+``inference``: the run does not train. ``continued_rate``: it continues a checkpoint, whose samples its rate counts.
 ``steps``: number of the last step of a complete run.
 """
 

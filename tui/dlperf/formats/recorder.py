@@ -172,7 +172,7 @@ class Recorder:
         """Number the records of the current run, where they have no step, given the steps of all of them."""
         samples = self.runs[-1].samples if self.runs else Samples()
         count = len(samples)
-        is_whole = bool(self.runs) and self.runs[-1].window != "run" and "resumed_rate" not in self.runs[-1].notes
+        is_whole = bool(self.runs) and self.runs[-1].window != "run" and "continued_rate" not in self.runs[-1].notes
         if is_whole and count and all(map(isnan, samples.step)) and steps >= count:
             samples.step = array("d", (round(steps * (index + 1) / count) for index in range(count)))
 

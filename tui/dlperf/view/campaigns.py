@@ -47,6 +47,9 @@ class Standing(StrEnum):
     UNREADABLE = N_("unreadable")
 
 
+RESUMABLE = (Standing.PAUSED, Standing.INTERRUPTED)
+
+
 @dataclass(frozen=True)
 class CampaignSummary:
     """One line of the list of campaigns."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 WIDE, TALL = 100, 32
 ERROR_SECONDS, REFUSAL_SECONDS = 12.0, 4.0
 """In which an error is shown, and why a key does nothing."""
+NOT_RESUMABLE = N_("It is not paused, and its engine has not stopped before the end.")
 NOT_STARTED = (126, 127, 255)
 """Exit codes of a shell that could not start a program, and of ssh that could not connect: its reason is to be read."""
 
@@ -176,7 +177,7 @@ class PlaceScreen(Guarded, Screen[None]):
         return True
 
     async def resume(self, paths: CampaignPaths) -> bool:
-        """Start the engine of a campaign again; return whether that succeeded."""
+        """End the pause of a campaign, or start its engine again; return whether that succeeded."""
         from dlperf.view.start import resume_campaign
 
         return await self.attempt(partial(resume_campaign, self.workspace, paths))

@@ -13,18 +13,15 @@ from dlperf.app.dialogs.confirm import cancel_question
 from dlperf.app.model.campaigns_table import counts_text, why_stopped
 from dlperf.app.model.table import bar, packed
 from dlperf.app.model.trials import LOOKS, NO_SILENCE, nodes_of
-from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.screens.base import NOT_RESUMABLE, PlaceScreen
 from dlperf.app.watching import WatchedCampaign
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _, render
 from dlperf.plan import TrialKey
 from dlperf.runs.control import Action, ask
 from dlperf.runs.records import CampaignStatus, State, seconds_between
-from dlperf.view.campaigns import Standing, standing_of, summary_of
+from dlperf.view.campaigns import RESUMABLE, Standing, standing_of, summary_of
 from dlperf.view.text import local_time, printable, short_duration
-
-REQUIRED_STANDING = {"pause": Standing.RUNNING, "unpause": Standing.PAUSED, "resume": Standing.INTERRUPTED}
-"""Standing that an action requires."""
 
 
 class CampaignActions(PlaceScreen):
@@ -35,7 +32,7 @@ class CampaignActions(PlaceScreen):
         "cancel_campaign": N_("Every trial has ended."),
         "retry": N_("What is selected has not failed, or was retried already."),
         "pause": N_("No engine is running that could pause."),
-        "resume": N_("The engine has not stopped before the end."),
+        "resume": NOT_RESUMABLE,
         "history": N_("Nothing is known of the machines of this trial."),
         "turn": N_("The trial has one log."),
     }
@@ -54,8 +51,6 @@ class CampaignActions(PlaceScreen):
         return standing_of(self.campaign.status, self.campaign.engine_pid) if self.campaign else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("pause", "unpause") and (self.standing() is Standing.PAUSED) is (action == "pause"):
-            return False  # the other one is offered
         concerned = {
             "cancel_trial": self._selected_unfinished,
             "cancel_campaign": self._unfinished,
@@ -63,8 +58,12 @@ class CampaignActions(PlaceScreen):
         }
         if action in concerned:
             return True if self.is_mounted and concerned[action]() else None
-        if action in REQUIRED_STANDING:
-            return True if self.standing() is REQUIRED_STANDING[action] else None
+        if action == "pause" and self.standing() in RESUMABLE:
+            return False  # the key resumes
+        if action == "pause":
+            return True if self.standing() is Standing.RUNNING else None
+        if action == "resume":
+            return True if self.standing() in RESUMABLE else None
         return super().check_action(action, parameters)
 
     def forget_done_requests(self) -> None:
@@ -97,12 +96,9 @@ class CampaignActions(PlaceScreen):
     def action_pause(self) -> None:
         self._ask("pause", None)
 
-    def action_unpause(self) -> None:
-        self._ask("resume", None)
-
     @work
     async def action_resume(self) -> None:
-        if self.campaign is not None and self.standing() is REQUIRED_STANDING["resume"]:
+        if self.campaign is not None and self.standing() in RESUMABLE:
             await self.resume(self.campaign.paths)
 
     def _unfinished(self) -> list[TrialKey]:
@@ -200,5 +196,5 @@ def _problems(status: CampaignStatus, standing: Standing) -> list[str]:
         for node, cause in status.left_out.items()
     ]
     if standing is Standing.PAUSED:
-        lines.append(_("Paused: no new trial starts; p goes on."))
+        lines.append(_("Paused: no new trial starts; R resumes."))
     return lines

@@ -19,7 +19,7 @@ from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
 from dlperf.app.model.changes import CampaignChange, remove, rename, restore, tag, trash_columns, trash_rows
 from dlperf.app.model.choice import choice_of
 from dlperf.app.model.table import Column, Row
-from dlperf.app.screens.base import REFUSAL_SECONDS
+from dlperf.app.screens.base import NOT_RESUMABLE, REFUSAL_SECONDS
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.widgets.panel import Panel
 from dlperf.app.widgets.prompt import Prompt
@@ -29,7 +29,7 @@ from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.plan import Selection
 from dlperf.runs.lookup import trashed_campaigns
-from dlperf.view.campaigns import CampaignSummary, Standing
+from dlperf.view.campaigns import RESUMABLE, CampaignSummary, Standing
 from dlperf.view.text import printable
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class CampaignsScreen(SortedTableScreen):
     REASONS: ClassVar[dict[str, str]] = {
         "rename": N_("Its engine is running: it can be renamed once that has ended."),
         "remove": N_("Its engine is running: it can be removed once that has ended; w and X cancel it."),
-        "resume": N_("Its engine has not stopped before the end."),
+        "resume": NOT_RESUMABLE,
         "undo": N_("There is no change to take back."),
         "repeat": N_("It was not planned from a selection that could be chosen again."),
     }
@@ -174,13 +174,13 @@ class CampaignsScreen(SortedTableScreen):
         if action in ("find", "sort", "reverse"):
             return True if self.main.book.summaries else None
         if action == "resume":
-            return True if summary and summary.standing is Standing.INTERRUPTED else None
+            return True if summary and summary.standing in RESUMABLE else None
         return True
 
     @work
     async def action_resume(self) -> None:
         summary = self._selected()
-        if summary is None or summary.standing is not Standing.INTERRUPTED:
+        if summary is None or summary.standing not in RESUMABLE:
             return
         if await self.resume(self.workspace.campaign(summary.name)):
             self.main.watch_campaign(summary.name)

@@ -12,7 +12,7 @@ from dlperf.evidence.columns import finite, is_median_at_most
 from dlperf.formats.samples import STEPS_PER_SECOND, Run
 from dlperf.measured.findings.drift import Trend, trend
 from dlperf.measured.findings.mixed import alternations
-from dlperf.measured.throughput.estimators import RESUMED
+from dlperf.measured.throughput.estimators import CONTINUED
 from dlperf.measured.throughput.figure import (
     GOODPUT,
     MOST_PAUSED,
@@ -41,7 +41,7 @@ PRINTED_LIMIT = 0.01
 ACCUMULATION = 0.5
 """Printed values exceed those by timestamps this much if gradients are accumulated and the log does not say so."""
 MINIMUM_ALTERNATIONS = 2
-"""A program that resumes from a checkpoint goes back, but passes all steps again; a lost line looks like one jump."""
+"""A program that continues a checkpoint goes back, but passes all steps again; a lost line looks like one jump."""
 READER_LIMIT = 0.10
 """Share of a step spent waiting for data above which the reader is measured, not the framework."""
 LONG_GAP = 1800.0
@@ -57,7 +57,7 @@ NOTES = {
     "truncated_archive": warning("truncated_archive"),
     "interleaved_ranks": warning("interleaved_ranks", evidence=message("ranks_in_log")),
     "inference": warning("inference"),
-    "resumed_rate": error("resumed_rate"),
+    "continued_rate": error("continued_rate"),
     "run_limit": warning("run_limit"),
     "mixed_settings": warning("mixed_settings"),
 }
@@ -150,7 +150,7 @@ def findings_of_run(
     context = _Context(reading, figure, *declared, runs_in_log, flop_limit)
     found = [check(context) for check in _CHECKS]
     from_records = reading.run.window != "run"
-    noted = [_noted(code) for code in reading.run.notes if not (code == RESUMED and from_records)]
+    noted = [_noted(code) for code in reading.run.notes if not (code == CONTINUED and from_records)]
     return distinct([*(finding for finding in found if finding), *noted])
 
 

@@ -35,7 +35,7 @@ from dlperf.messages import Value, message
 
 Rule = Callable[..., Estimate]
 
-RESUMED = "resumed_rate"
+CONTINUED = "continued_rate"
 """Note of a run that continues a checkpoint, and whose only rate counts what was done before."""
 ESTIMATORS: dict[str, Rule] = {}
 """Rules by name."""
@@ -91,8 +91,8 @@ def estimate(reading: Reading, rule: Estimator | str) -> Estimate:
         RequestError: ``rule`` is a text that names no estimator.
     """
     rule = parse_estimator(rule) if isinstance(rule, str) else rule
-    if reading.run.window == "run" and RESUMED in reading.run.notes:
-        raise NotEstimable(message(RESUMED))
+    if reading.run.window == "run" and CONTINUED in reading.run.notes:
+        raise NotEstimable(message(CONTINUED))
     result = rule(reading)
     if not 0 < result.value <= MOST:
         raise NotEstimable(message("no_speed", rule=str(rule), value=str(result.value)))
