@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from dlperf.catalog.files.yamlfile import read_document
 from dlperf.errors import DlperfError
 from dlperf.messages import Code
 from dlperf.opening import read_bytes
-from dlperf.runs.bounded import load_yaml
 from dlperf.runs.paths import PublishedPaths, WorkspacePaths
 from dlperf.runs.store import each_readable, one_line, type_adapter
 
@@ -154,11 +154,12 @@ def load_reports(
 
 def _load_report(paths: PublishedPaths) -> PublishedReport:
     figures = _read_figures(paths)
+    document = read_document(paths.report)
     try:
-        data = load_yaml(read_bytes(paths.report))
-        return type_adapter(PublishedReport).validate_python({**data, "id": paths.name, "figures": figures})
-    except OSError as error:
-        raise DlperfError(f"{paths.report}: {error.strerror}") from error
+        if document.problems:
+            first = document.problems[0]
+            raise ValueError(f"line {first.line}: {first.message}")
+        return type_adapter(PublishedReport).validate_python({**document.data, "id": paths.name, "figures": figures})
     except (TypeError, ValueError) as error:
         raise DlperfError(f"{paths.report}: not a published report ({one_line(error)})") from error
 

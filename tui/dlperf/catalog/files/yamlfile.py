@@ -146,7 +146,7 @@ class _Converter:
         self.document.texts[at] = node.value
         try:
             return self.scalars.construct_object(node)
-        except (ValueError, yaml.YAMLError):
+        except (ValueError, AttributeError, yaml.YAMLError):  # PyYAML misses the match of a wrong time
             self.report(at, f"{node.value[:40]!r} cannot be read as {node.tag.rpartition(':')[2]} (quote it)", node)
             return None
 
