@@ -53,7 +53,7 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns(".cache"))
         build_site(WorkspacePaths(copy), strict=True)
 
-    return WorkspacePaths(made_once(tmp_path_factory, "repository", build)).site_html
+    return WorkspacePaths(made_once(tmp_path_factory, "repository", build, shared=True)).site_html
 
 
 @pytest.fixture(scope="module")
