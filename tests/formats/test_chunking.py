@@ -142,11 +142,8 @@ def test_an_endless_line_costs_no_memory_and_hides_no_later_line():
 
 
 @pytest.mark.parametrize("log", LOGS, ids=name)
-@pytest.mark.parametrize(
-    "number", [b"9" * 5000, b"1e999", b"0", b"1.2.3", b"-"], ids=["long", "huge", "0", "dots", "-"]
-)
-def test_a_number_of_any_kind_is_no_error(log, number):
-    data = re.sub(rb"(?<=[ :=|])\d[\d.]*(?=[ ,|\n}])", number, log.read_bytes())
-    parser = parsed(log.parent.name, data)
-    for run in parser.runs:
-        assert len(run.samples.value) == len(run.samples)
+def test_a_number_of_any_kind_is_no_error(log):
+    for number in (b"9" * 5000, b"1e999", b"0", b"1.2.3", b"-"):
+        data = re.sub(rb"(?<=[ :=|])\d[\d.]*(?=[ ,|\n}])", number, log.read_bytes())
+        for run in parsed(log.parent.name, data).runs:
+            assert len(run.samples.value) == len(run.samples), number

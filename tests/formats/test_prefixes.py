@@ -65,11 +65,11 @@ def value(run: Run) -> float | None:
         return None
 
 
-@pytest.mark.parametrize("wrapper", WRAPPERS)
 @pytest.mark.parametrize("log", LONG, ids=name)
-def test_a_log_behind_a_prefix_gives_the_same_value(log, wrapper):
+def test_a_log_behind_a_prefix_gives_the_same_value(log):
     data = log.read_bytes()
-    assert described(runs(wrapped(data, wrapper))) == described(runs(data))
+    plain = described(runs(data))
+    assert [wrapper for wrapper in WRAPPERS if described(runs(wrapped(data, wrapper))) != plain] == []
 
 
 @given(log=st.sampled_from(LONG), wrapper=st.sampled_from(list(WRAPPERS)), cut=st.integers(0, 4000))

@@ -62,10 +62,8 @@ def test_a_message_that_nests_without_end_is_refused() -> None:
         Message.from_json(data)
 
 
-@pytest.mark.parametrize("code", texts())
-def test_every_text_is_translated_with_the_same_parameters(code: str) -> None:
-    chinese = CHINESE.gettext(texts()[code])
-    assert _places(chinese) == _places(texts()[code])
+def test_every_text_is_translated_with_the_same_parameters() -> None:
+    assert [code for code, text in texts().items() if _places(CHINESE.gettext(text)) != _places(text)] == []
 
 
 def _places(text: str) -> set[str]:
