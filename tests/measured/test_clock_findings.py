@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,8 @@ def _line(step: int, seconds: float) -> str:
     return f"DLPERF {moment} step={step} samples={step * BATCH}\n"
 
 
-def _measured(paths: TrialPaths) -> TrialResult:
-    item = planned(protocol=PROTOCOL)
+def _measured(paths: TrialPaths, log_format: str = "dlperf") -> TrialResult:
+    item = replace(planned(protocol=PROTOCOL), format=log_format)
     return measure_trial(paths, item, TrialStatus(TrialKey(item.configuration.id, 1), State.SUCCEEDED))
 
 
@@ -91,6 +92,34 @@ def test_a_record_of_arrivals_that_is_none_says_nothing(tmp_path: Path, content:
     _trial(tmp_path, 0.3, 0.05, 1)
     (tmp_path / "nodes/n0/out.times").write_text(content)
     assert "clock_moved" not in _codes(_measured(TrialPaths(tmp_path)))
+
+
+TIMELESS = "iter {step} | step {step}: loss train: 1.0, val: n/a | iter time: 9.00 ms\n"
+
+
+@pytest.mark.parametrize(
+    ("interval", "block", "code"), [(0.5, 1, "timed_by_arrival"), (0.5, 600, "arrival_too_coarse")]
+)
+def test_a_log_without_times_is_measured_by_the_arrival_of_its_lines(tmp_path, interval, block, code):
+    log, pending, rows = "", "", ["seconds,bytes,log"]
+    for step in range(1, STEPS + 1):
+        pending += TIMELESS.format(step=step)
+        if len(pending) >= block or step == STEPS:
+            log, pending = log + pending, ""
+            rows.append(f"{step * interval + 0.03 * (step % 3):.3f},{len(log)},out.log")
+    ended = {"duration_seconds": STEPS * interval, "started": "2026-01-01T00:00:00Z"}
+    telemetry = ["time,gpu,power_watts", *(f"{1767225600 + moment},0,{300 + moment % 2}" for moment in range(30))]
+    files = {
+        "out.log": log,
+        "out.times": "\n".join(rows),
+        "exit.json": json.dumps(ended),
+        "telemetry.csv": "\n".join(telemetry),
+    }
+    write_trial(TrialPaths(tmp_path), {f"n0/{name}": text for name, text in files.items()})
+    result = _measured(TrialPaths(tmp_path), "litgpt")
+    assert result.value == pytest.approx(BATCH / interval, rel=0.005 if block == 1 else 0.05)
+    assert code in _codes(result)
+    assert result.power_watts == pytest.approx(300.5, abs=0.1)
 
 
 @pytest.mark.parametrize("moved", [0.0, 3600.0])

@@ -105,11 +105,6 @@ IMPOSSIBLE = [
         "h200 does not say where plsc lies (write `data: {plsc: /path}` in its entry)",
     ),
     (
-        {"hardware": ("perf-v100",), "frameworks": ("paddlenlp",), "cases": ("bert-base",), "precisions": ("fp32",)},
-        "logs of the format paddlenlp-bert have no timestamps, which protocol dlperf-2 needs: "
-        "name one as the group `time`, or choose a protocol that uses printed rates, such as --protocol dlperf-v1",
-    ),
-    (
         {"frameworks": ("in-docker",), "protocol": "perf-paddle"},
         "in-docker needs steps, but protocol perf-paddle measures to the end of the run",
     ),
@@ -155,12 +150,6 @@ def test_a_wrong_selection_is_said_in_one_line(catalog, axes, message):
     with pytest.raises(RequestError) as caught:
         expand(replace(VARIED, **axes), catalog)
     assert str(caught.value) == message
-
-
-def test_a_log_without_timestamps_is_measured_by_its_printed_rates_where_that_is_asked_for(catalog):
-    axes = {"precisions": ("fp32",), "batch_sizes": (96,), "scales": ("8",), "protocol": "dlperf-v1"}
-    plan = expand(Selection(("perf-v100",), ("paddlenlp",), ("bert-base",), **axes), catalog)
-    assert ids(plan) == ["perf-v100_paddlenlp_bert-base_fp32_bs96_1n8g"]
 
 
 def test_later_variants_win_and_add_to_command_setup_and_options(catalog):

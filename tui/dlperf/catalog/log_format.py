@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from dlperf.catalog.entry import Entry, MetricId, Model
-from dlperf.catalog.patterns import has_timestamp, with_numbers
+from dlperf.catalog.patterns import with_numbers
 from dlperf.catalog.units import Direction
 
 OneOrMore = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
@@ -118,8 +118,3 @@ class LogFormat(Dialect, Entry):
     def states_length(self) -> bool:
         """Whether a log may state how many tokens a sample has."""
         return bool({"sequence_length", "tokens_per_step"}.intersection((*self.metadata, *self.facts)))
-
-    @property
-    def has_timestamp(self) -> bool:
-        """A record carries a timestamp, if only in one of the dialects."""
-        return any(has_timestamp(dialect.record) for dialect in (self, *self.dialects))

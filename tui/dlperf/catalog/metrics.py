@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from dlperf.catalog.entry import Entry, MetricId, PositiveInt
-from dlperf.catalog.patterns import BY_TIME
 from dlperf.catalog.plugins import METRICS, or_installed
 from dlperf.catalog.units import Aggregation, Direction, Scope
 
@@ -75,8 +74,3 @@ class Protocol(Entry):
     """``olympic`` drops the best and the worst and takes the mean of the rest."""
     pause_seconds: Annotated[float, Field(ge=0)] = 0.0
     """For a machine to rest between two trials."""
-
-    @property
-    def by_time(self) -> bool:
-        """The figure is samples over time, not a mean of printed rates."""
-        return self.estimator.partition("(")[0].strip() in BY_TIME

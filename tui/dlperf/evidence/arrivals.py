@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
+from math import isfinite, nan
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from dlperf.formats.samples import Run
 from dlperf.opening import open_regular, read_bytes
 
 BLOCK = 1 << 20
@@ -34,6 +40,24 @@ def read_arrivals(table: Path, log: Path, name: str) -> tuple[Arrival, ...]:
         if rows and all(before.size <= after.size for before, after in pairwise(rows)):
             return tuple(_lines_at(rows, log))
     return ()
+
+
+def arrival_times(lines: Iterable[int], arrivals: Sequence[Arrival]) -> array[float]:
+    """Return when each of these lines (1-based) had arrived, in seconds since the trial's start; NaN where unknown."""
+    places = (bisect_left(arrivals, line, key=attrgetter("lines")) for line in lines)
+    return array("d", (arrivals[place].seconds if place < len(arrivals) else nan for place in places))
+
+
+def timed_by_arrival(run: Run, arrivals: Sequence[Arrival], started: float) -> Run:
+    """Give a run without any times those at which its lines arrived; a program's own times come first.
+
+    Args:
+        started: when the trial started, in seconds since 1970.
+    """
+    if not arrivals or any(map(isfinite, run.samples.time)):
+        return run
+    times = array("d", (started + seconds for seconds in arrival_times(run.samples.line, arrivals)))
+    return replace(run, samples=replace(run.samples, time=times), timed_on_arrival=True)
 
 
 class _Row(NamedTuple):

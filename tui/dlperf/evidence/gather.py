@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from dlperf.catalog.patterns import expected_line
 from dlperf.errors import RequestError
-from dlperf.evidence.arrivals import Arrival, read_arrivals
+from dlperf.evidence.arrivals import Arrival, read_arrivals, timed_by_arrival
 from dlperf.evidence.facts import PRINTED, PRINTED_NCCL, NodeFacts
 from dlperf.evidence.logs import LogReader, first_lines, log_head, log_tail
 from dlperf.evidence.telemetry import TelemetryRow, read_telemetry
@@ -33,6 +34,10 @@ class Evidence:
     runs: tuple[Run, ...] = ()
     arrivals: tuple[Arrival, ...] = ()
     """When the lines of the log arrived, by the node's monotonic clock; empty where it was not recorded."""
+    has_own_times: bool = True
+    """Whether the times of the run are its log's; else its lines were timed by their arrival."""
+    started: float = 0.0
+    """When the trial started on the node of its log, in seconds since 1970; 0 where unknown."""
     log_run: int | None = None
     """Number of this trial's run (1-based); the last one if None."""
     tail: str = ""
@@ -69,12 +74,18 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
     exits = [_readable_json(node.exit, files) for node in nodes]
     telemetry = tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes)
     paths_of_logs = [log for node in nodes for log in node.logs()]
-    log, runs = _log_with_records(paths_of_logs, planned.format, logs)
+    log, stated = _log_with_records(paths_of_logs, planned.format, logs)
+    node = next((place for place, node in enumerate(nodes) if log and node.directory in log.parents), None)
+    arrivals = _arrivals(nodes[node], log) if log and stated and node is not None else ()
+    started = _started(exits[node]) if node is not None else 0.0
+    runs = tuple(timed_by_arrival(run, arrivals, started) for run in stated)
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
         log_sha256=sha256_of(log) if log else None,
         runs=runs,
-        arrivals=_arrivals(nodes, log) if log and runs else (),
+        arrivals=arrivals,
+        has_own_times=runs == stated,
+        started=started,
         log_run=record.log_run if record else None,
         tail=log_tail(log) if log else "",
         tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
@@ -107,9 +118,14 @@ def nodes_of(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths
     return [*wanted, *(node for node in paths.nodes() if node not in wanted)]
 
 
-def _arrivals(nodes: Sequence[NodePaths], log: Path) -> tuple[Arrival, ...]:
-    node = next((node for node in nodes if node.directory in log.parents), None)
-    return read_arrivals(node.arrivals, log, log.relative_to(node.directory).as_posix()) if node else ()
+def _arrivals(node: NodePaths, log: Path) -> tuple[Arrival, ...]:
+    return read_arrivals(node.arrivals, log, log.relative_to(node.directory).as_posix())
+
+
+def _started(ended: Mapping[str, Any]) -> float:
+    with suppress(ValueError, TypeError):
+        return datetime.fromisoformat(str(ended.get("started"))).timestamp()
+    return 0.0
 
 
 def _log_with_records(paths: list[Path], log_format: str, logs: LogReader) -> tuple[Path | None, tuple[Run, ...]]:

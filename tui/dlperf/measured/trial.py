@@ -9,6 +9,7 @@ from math import isfinite, nan
 from typing import Literal
 
 from dlperf.catalog.units import counts_samples
+from dlperf.evidence.arrivals import arrival_times
 from dlperf.evidence.facts import conditions_of
 from dlperf.evidence.gather import Evidence
 from dlperf.evidence.telemetry import (
@@ -27,7 +28,7 @@ from dlperf.formats.samples import Run
 from dlperf.measured.causes import diagnosis, explained
 from dlperf.measured.error_lines import failed_rank
 from dlperf.measured.expectations import first_unmet, unlike_numerics
-from dlperf.measured.findings.clock import findings_of_clock
+from dlperf.measured.findings.clock import finding_of_arrival, findings_of_clock
 from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.measured.findings.program_faults import findings_of_programs
 from dlperf.measured.findings.runs import findings_of_run
@@ -217,10 +218,10 @@ def _clock_findings(trial: _Measurement) -> Sequence[Finding]:
     if run is None or figure is None or estimate is None or estimate.first is None or estimate.last is None:
         return ()
     by_time = parse_estimator(figure.estimator).from_timestamps
-    evidence = trial.evidence
-    return findings_of_clock(
-        run.samples, estimate.first, estimate.last, evidence.arrivals, evidence.duration_seconds, by_time
-    )
+    evidence, window = trial.evidence, (run.samples, estimate.first, estimate.last)
+    if not evidence.has_own_times:
+        return (finding_of_arrival(*window, evidence.arrivals),) if by_time else ()
+    return findings_of_clock(*window, evidence.arrivals, evidence.duration_seconds, by_time)
 
 
 def _run_findings(trial: _Measurement) -> Sequence[Finding]:
@@ -263,9 +264,12 @@ def _failed_node(launch: Launch, tail: str) -> str:
 
 
 def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[list[TelemetryRow]]:
-    """Return the telemetry of each node between the first and the last record that gave the figure."""
-    first, last = _window(evidence, measured)
-    return [in_window(rows, first, last) for rows in evidence.telemetry]
+    """Return the telemetry of each node between the first and the last record that gave the figure.
+
+    Where the log's times are no times of day, those at which the two lines arrived take their place.
+    """
+    edges = _window(evidence, measured), _arrived_window(evidence, measured)
+    return [in_window(rows, *edges[0]) or in_window(rows, *edges[1]) for rows in evidence.telemetry]
 
 
 def _by_machine(evidence: Evidence, nodes: Sequence[Sequence[TelemetryRow]]) -> list[Sequence[TelemetryRow]]:
@@ -281,6 +285,15 @@ def _window(evidence: Evidence, measured: Figure | None) -> tuple[float, float]:
         return nan, nan
     first, last = (run.samples.time[index : index + 1] for index in (estimate.first, estimate.last))
     return (first[0], last[0]) if first and last else (nan, nan)
+
+
+def _arrived_window(evidence: Evidence, measured: Figure | None) -> tuple[float, float]:
+    run, estimate = evidence.run, measured.estimate if measured else None
+    if run is None or estimate is None or estimate.first is None or estimate.last is None or not evidence.started:
+        return nan, nan
+    lines = (run.samples.line[index] for index in (estimate.first, estimate.last))
+    first, last = (evidence.started + seconds for seconds in arrival_times(lines, evidence.arrivals))
+    return first, last
 
 
 def _window_seconds(evidence: Evidence, measured: Figure | None) -> float | None:

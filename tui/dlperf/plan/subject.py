@@ -80,7 +80,7 @@ def why_impossible(subject: Subject) -> Message | None:
         _wrong_machine(subject)
         or _wrong_axis(subject)
         or _excluded(subject)
-        or _not_measurable(subject)
+        or _other_unit(subject)
         or _without_data(subject)
     )
 
@@ -168,12 +168,3 @@ def _other_unit(subject: Subject) -> Message | None:
     return message(
         "format_of_other_unit", format=log_format.id, logged=log_format.unit, case=subject.case.id, unit=unit
     )
-
-
-def _not_measurable(subject: Subject) -> Message | None:
-    if reason := _other_unit(subject):
-        return reason
-    log_format, protocol = subject.log_format, subject.protocol
-    if log_format is None or log_format.has_timestamp or not protocol.by_time:
-        return None
-    return message("format_without_time", format=log_format.id, protocol=protocol.id)

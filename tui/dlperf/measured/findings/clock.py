@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import isfinite
 from statistics import median
 
@@ -18,6 +19,8 @@ LEAST_SHARE = 0.005
 """Of the window: smaller differences do not matter."""
 LARGE_SHARE = 0.1
 """Of the window, from which a rate by timestamps is none."""
+TOGETHER = 1.5
+"""Records for each arrival, from which lines arrive in blocks."""
 ENDS = 5
 """Arrivals at each end of the window: of these, the line that waited least for being seen counts."""
 
@@ -49,6 +52,24 @@ def findings_of_clock(
     return (make("clock_moved", seconds=moved, window=window),)
 
 
+def finding_of_arrival(samples: Samples, first: int, last: int, arrivals: Sequence[Arrival]) -> Finding:
+    """State how exactly a window is known whose times are those at which the lines arrived.
+
+    Lines of a block that a program holds back arrive together: then the time between blocks is the resolution.
+    """
+    seen, window = _newest(samples, first, last, arrivals), samples.time[last] - samples.time[first]
+    gaps = [after[1] - before[1] for before, after in pairwise(seen)]
+    blocks = median(gaps) if gaps and (last - first + 1) / len(seen) > TOGETHER else 0.0
+    resolution = max(_look_seconds(arrivals[-1].seconds), blocks)
+    share = resolution / window if window > 0 else 1.0
+    make, code = (note, "timed_by_arrival") if share <= LEAST_SHARE else (warning, "arrival_too_coarse")
+    return make(code, resolution=resolution, share=share, window=window)
+
+
+def _look_seconds(elapsed: float) -> float:
+    return max(LOOK_SECONDS, LOOK_SHARE * elapsed)
+
+
 def clock_moved(samples: Samples, first: int, last: int, arrivals: Sequence[Arrival]) -> float | None:
     """By how many seconds the clock of a log was set within a window; None where nothing contradicts its times.
 
@@ -61,7 +82,7 @@ def clock_moved(samples: Samples, first: int, last: int, arrivals: Sequence[Arri
     ahead = [samples.time[index] - seconds for index, seconds in seen]
     moved = max(ahead[-ENDS:]) - max(ahead[:ENDS])
     gaps = [samples.time[index] - samples.time[index - 1] for index in range(first + 1, last + 1)]
-    together = (last - first) / len(seen) > 1.5  # lines of a block wait for its end
+    together = (last - first) / len(seen) > TOGETHER  # lines of a block wait for its end
     tolerance = LOOK_SECONDS + LOOK_SHARE * seen[-1][1] + (max(median(gaps), 0.0) if together else 0.0)
     return moved if abs(moved) > tolerance else None
 
