@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 
 import pytest
@@ -62,6 +63,24 @@ async def test_fetched_wheels_are_sent_and_installed_without_an_index(
     assert build_log(second).startswith("used again: ")
     sent = home / ".dlperf" / "wheels" / sha256(wheel) / wheel.name
     assert sent.read_bytes() == wheel.read_bytes()
+
+
+@pytest.mark.parametrize("content", [b"text = 'at a commit'", b"text = 'other'"])
+async def test_a_locked_file_that_is_no_package_is_sent_and_checked(executor, home, cache, programs, stack, content):
+    digest = hashlib.sha256(b"text = 'at a commit'").hexdigest()
+    (programs / "stack.lock").write_text(
+        f"made.py @ https://localhost:9/c0ffee/made.py \\\n    --hash=sha256:{digest}\n"
+    )
+    (cache / digest).mkdir(parents=True)
+    (cache / digest / "made.py").write_bytes(content)
+    trial = stack()
+    seen = await run_to_end(executor, trial)
+    if content.endswith(b"commit'"):
+        assert trial.paths.node("here").log.read_text() == "at a commit\n"
+        assert f"file made.py {digest} fetched\n" in build_log(trial)
+    else:
+        assert seen.cause.code == "build_failed"
+        assert "nor does https://localhost:9/c0ffee/made.py give what the lock says" in build_log(trial)
 
 
 async def test_a_wheel_with_another_content_than_its_lock_says_fails_the_build(

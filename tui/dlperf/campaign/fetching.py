@@ -7,8 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.request import urlopen
 
 from packaging.tags import compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
@@ -24,6 +26,9 @@ from dlperf.runs.records import State
 
 MARK = b"dlperf-python: "
 """Begins the line in which ``locked.py describe`` prints what it found."""
+_FILE_SECONDS = 60
+_MOST_BYTES = 1 << 24
+"""Of a file that is no package."""
 _OLDEST_GLIBC = 5
 """Minor version below which no wheel is built."""
 _LEGACY = {5: ("manylinux1",), 12: ("manylinux2010",), 17: ("manylinux2014",)}
@@ -67,7 +72,9 @@ class NodePython:
         return [*tags, f"linux_{machine}"]
 
     def fits(self, wheel: Path) -> bool:
-        """Whether the node can install a wheel."""
+        """Whether the node can install a wheel; a file that is none fits all."""
+        if wheel.suffix != ".whl":
+            return True
         interpreter = f"cp{self.release[0]}{self.release[1]}"
         known = {*cpython_tags(self.release, platforms=self.platforms)}
         known.update(compatible_tags(self.release, interpreter, self.platforms))
@@ -163,30 +170,45 @@ def fetch(wanted: Wanted, python: NodePython, workspace_catalog: Path | None) ->
 
 def _cached(item: Locked) -> Iterator[Path]:
     folder = cache_folder()
-    return (file for digest in item.hashes for file in folder.glob(f"{digest}/*.whl"))
+    return (file for digest in item.hashes for file in folder.glob(f"{digest}/*"))
 
 
 def _download(absent: Sequence[Locked], python: NodePython) -> int:
-    """Download wheels into the cache and return their bytes."""
+    """Download wheels and files into the cache and return their bytes."""
     cache_folder().mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=cache_folder(), prefix="fetch-") as name:
+        folder = Path(name)
+        packages = [item for item in absent if not item.url]
+        lock = folder / "wanted.txt"
+        lock.write_text("\n".join(item.line for item in packages) + "\n", "utf-8")
+        options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--dest", str(folder)]
+        if packages:
+            _pip("download", "--quiet", *options, *_target(python), "-r", str(lock))
+        lock.unlink()
+        for item in absent:
+            if item.url:
+                (folder / item.name).write_bytes(_file(item))
+        return keep_wheels(list(folder.iterdir()))
+
+
+def _target(python: NodePython) -> list[str]:
+    """Options of pip that name the Python and the platforms of a node."""
     version = ".".join(map(str, python.release))
-    where = [
-        "--python-version",
-        version,
-        "--implementation",
-        "cp",
-        "--abi",
-        f"cp{version.replace('.', '')}",
-        "--abi",
-        "abi3",
-    ]
-    where += ["--abi", "none", *(word for tag in python.platforms for word in ("--platform", tag))]
-    with TemporaryDirectory(dir=cache_folder(), prefix="fetch-") as folder:
-        lock = Path(folder) / "wanted.txt"
-        lock.write_text("\n".join(item.line for item in absent) + "\n", "utf-8")
-        options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--dest", folder]
-        _pip("download", "--quiet", *options, *where, "-r", str(lock))
-        return keep_wheels(list(Path(folder).glob("*.whl")))
+    abis = (f"cp{version.replace('.', '')}", "abi3", "none")
+    words = ["--python-version", version, "--implementation", "cp"]
+    words += [word for abi in abis for word in ("--abi", abi)]
+    return [*words, *(word for tag in python.platforms for word in ("--platform", tag))]
+
+
+def _file(item: Locked) -> bytes:
+    try:
+        with urlopen(item.url, timeout=_FILE_SECONDS) as stream:
+            data = bytes(stream.read(_MOST_BYTES))
+    except OSError as error:
+        raise DlperfError(f"{item.url}: {error}") from error
+    if sha256(data).hexdigest() not in item.hashes:
+        raise DlperfError(f"{item.url}: not the file that the lock names: its SHA-256 differs")
+    return data
 
 
 def _pip(*words: str) -> None:

@@ -14,7 +14,7 @@ from dlperf.errors import RequestError
 from dlperf.opening import open_regular
 
 CACHE_VARIABLE = "DLPERF_WHEELS"
-_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)==([^\s;\\]+)")
+_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:==([^\s;\\]+)| @ (https://\S+))")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 
@@ -25,12 +25,15 @@ class Locked:
     name: str
     """As PEP 503 compares names."""
     version: str
+    """Empty for a file that is no package."""
     hashes: tuple[str, ...]
     """SHA-256 of each of its files, of all platforms."""
     line: str
+    url: str = ""
+    """Of a file that no package holds, such as an example of a repository at a commit."""
 
     def __str__(self) -> str:
-        return f"{self.name}=={self.version}"
+        return f"{self.name}=={self.version}" if self.version else self.name
 
 
 def cache_folder() -> Path:
@@ -60,7 +63,8 @@ def _parsed(name: str, text: str) -> Iterator[Locked]:
             raise RequestError(
                 f"{name}: {line[:60]!r} has no exact version with hashes: make it by `uv pip compile --generate-hashes`"
             )
-        yield Locked(normal_name(match[1]), match[2], hashes, " ".join(line.split()))
+        name, version, url = match.groups("")
+        yield Locked(name if url else normal_name(name), version, hashes, " ".join(line.split()), url)
 
 
 def normal_name(name: str) -> str:
@@ -72,7 +76,7 @@ def fetched_wheels(name: str, workspace_catalog: Path | None = None) -> dict[str
     """Return the wheels of a lock that were fetched: path on a node below ``~/.dlperf`` → file."""
     folder = cache_folder()
     wanted = (digest for item in locked_requirements(name, workspace_catalog) for digest in item.hashes)
-    return {f"wheels/{digest}/{file.name}": file for digest in wanted for file in folder.glob(f"{digest}/*.whl")}
+    return {f"wheels/{digest}/{file.name}": file for digest in wanted for file in folder.glob(f"{digest}/*")}
 
 
 def keep_wheels(files: Sequence[Path]) -> int:

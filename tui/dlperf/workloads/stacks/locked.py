@@ -3,7 +3,8 @@
 
 ``describe`` prints what decides which wheels fit, as JSON. ``check`` exits with 1 and the reason where something is
 missing. ``install`` installs into a folder what the running Python lacks: from the wheels that dlperf sent to this node
-(``~/.dlperf/wheels``, by content) or, where they are not all there, from pip's index; pip checks every hash.
+(``~/.dlperf/wheels``, by content) or, where they are not all there, from pip's index; pip checks every hash. A line
+``NAME @ URL --hash=…`` is a single file that no package holds, such as an example of a repository at a commit.
 
 A package that this Python has in the locked version is kept, as is one of ``--keep`` in any version. Standard library
 and pip only, Python >= 3.8.
@@ -18,6 +19,8 @@ import re
 import subprocess
 import sys
 import sysconfig
+import urllib.request
+from hashlib import sha256
 
 STORE = os.path.expanduser("~/.dlperf/wheels")
 MARK = "dlperf-python: "
@@ -76,10 +79,12 @@ def parse(text):
     """Return the requirements of a lock: name, version, hashes and their lines; comments and options are left out."""
     found = []
     for line in re.sub(r"\\\n", " ", text).splitlines():
-        match = re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)", line)
+        match = re.match(r"([A-Za-z0-9._-]+)(?:==([^\s;]+)| @ (https://\S+))", line)
         if match:
+            name, version, url = match.groups()
             hashes = re.findall(r"--hash=sha256:([0-9a-f]{64})", line)
-            found.append({"name": normal(match[1]), "version": match[2], "hashes": hashes, "line": line.strip()})
+            name = name if url else normal(name)
+            found.append({"name": name, "version": version, "url": url, "hashes": hashes, "line": line.strip()})
         elif line.strip() and not line.lstrip().startswith(("#", "--")):
             sys.exit("locked.py: not an exact version: " + line.strip())
     return found
@@ -89,7 +94,9 @@ def lacking(locked, keep):
     """Return what has to be installed."""
     here, keep = installed(), {normal(name) for name in keep if name}
     return [
-        item for item in locked if here.get(item["name"]) != item["version"] and item["name"] not in keep & set(here)
+        item
+        for item in locked
+        if item["url"] or (here.get(item["name"]) != item["version"] and item["name"] not in keep & set(here))
     ]
 
 
@@ -100,14 +107,20 @@ def wheels_of(item):
 
 def check(locked, wanted, absent):
     if absent and not index_answers(absent[0]):
-        names = ", ".join(f"{item['name']}=={item['version']}" for item in absent[:5]) + ", ..." * (len(absent) > 5)
+        names = ", ".join(map(title, absent[:5])) + ", ..." * (len(absent) > 5)
         what = f"{len(absent)} of {len(locked)} packages are neither here nor fetched, and pip reaches no index"
         sys.exit(f"{what}: {names}")
     sent = len(wanted) - len(absent)
     print(f"{len(locked)} packages: {len(locked) - len(wanted)} here, {sent} fetched, {len(absent)} of pip's index")
 
 
+def title(item):
+    return item["name"] if item["url"] else f"{item['name']}=={item['version']}"
+
+
 def index_answers(item):
+    if item["url"]:
+        return content_of(item, INDEX_SECONDS) is not None
     words = (
         "install",
         "--dry-run",
@@ -124,20 +137,48 @@ def index_answers(item):
 
 def install(locked, wanted, absent, target):
     os.makedirs(target, exist_ok=True)
-    if wanted:
+    packages = [item for item in wanted if not item["url"]]
+    for item in wanted:
+        if item["url"]:
+            place(item, target)
+    if packages:
         with open("wanted.txt", "w", encoding="utf-8") as file:
-            file.write("\n".join(item["line"] for item in wanted) + "\n")
-        sources = [word for item in wanted for folder in wheels_of(item) for word in ("--find-links", folder)]
-        sources += [] if absent else ["--no-index"]
+            file.write("\n".join(item["line"] for item in packages) + "\n")
+        sources = [word for item in packages for folder in wheels_of(item) for word in ("--find-links", folder)]
+        sources += [] if any(item in absent for item in packages) else ["--no-index"]
         words = ("install", "--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", target)
         if subprocess.run(pip(*words, *sources, "-r", "wanted.txt"), check=False).returncode:
-            sys.exit(f"locked.py: pip could not install {len(wanted)} of {len(locked)} packages")
+            sys.exit(f"locked.py: pip could not install {len(packages)} of {len(locked)} packages")
     here = installed()
     with open("facts", "a", encoding="utf-8") as facts:
         for item in locked:
             kept = item not in wanted
             origin = "of this Python" if kept else "of pip's index" if item in absent else "fetched"
+            if item["url"]:
+                facts.write(f"file {item['name']} {item['hashes'][0]} {origin.replace('pip', 'its repository')}\n")
+                continue
             facts.write(f"package {item['name']}=={here[item['name']] if kept else item['version']} {origin}\n")
+
+
+def place(item, target):
+    """Copy or download a file that is no package."""
+    data = content_of(item, 60)
+    if data is None:
+        sys.exit(f"locked.py: {item['name']}: neither fetched, nor does {item['url']} give what the lock says")
+    with open(os.path.join(target, item["name"]), "wb") as file:
+        file.write(data)
+
+
+def content_of(item, seconds):
+    """The bytes of a file, None where they are not to be had or others than locked."""
+    paths = [os.path.join(STORE, digest, item["name"]) for digest in item["hashes"]]
+    sent = ["file://" + path for path in paths if os.path.isfile(path)]
+    try:
+        with urllib.request.urlopen((sent or [item["url"]])[0], timeout=seconds) as stream:
+            data = stream.read()
+    except OSError:
+        return None
+    return data if sha256(data).hexdigest() in item["hashes"] else None
 
 
 def pip(*words):
