@@ -52,6 +52,18 @@ def test_images_are_folders_of_classes_and_the_same_records(tmp_path):
     assert images[0].read_bytes() in records[12 : 12 + length]
 
 
+def test_images_have_as_many_names_as_steps_need(tmp_path):
+    make(tmp_path, "images", "--classes", "3", "--images", "2", "--side", "8", "--entries", "20")
+    images = list((tmp_path / "data" / "images" / "train").rglob("*.png"))
+    assert len(images) == 20
+    assert len({image.stat().st_ino for image in images}) == 6
+
+
+def test_a_model_names_its_vocabulary(tmp_path):
+    make(tmp_path, "text", "--model", "llama3-tiny", "--words", "2000")
+    assert max(array("I", (tmp_path / "data" / "tokens.bin").read_bytes())) < 512
+
+
 def test_records_carry_masked_crc32c():
     """The check value of CRC-32C is in RFC 3720, B.4: 0xE3069283 of the digits 1 to 9."""
     spec = importlib.util.spec_from_file_location("tfrecords", WORKLOADS / "tfrecords.py")

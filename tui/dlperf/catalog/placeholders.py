@@ -16,6 +16,8 @@ PLACEHOLDERS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml")
 
 RUNTIME = frozenset({"trial", "build", "files", "ranks", "node_rank", "master_address", "master_port"})
 """Placeholders whose values are known when a trial starts."""
+BUILT = frozenset({"case", "samples"})
+"""Placeholders of the lines of a build, which are bash: what a data set has to be made for."""
 
 _NAME = r"[a-z_][a-z0-9_.-]*"
 _PLACEHOLDER = re.compile(rf"\{{\{{{_NAME}\}}\}}|\{{({_NAME})\}}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from dlperf.catalog.axes import ACCUMULATION
 from dlperf.catalog.machines import Container, Node
-from dlperf.catalog.placeholders import RUNTIME, fill, names_in
+from dlperf.catalog.placeholders import BUILT, RUNTIME, fill, names_in
 from dlperf.plan.model import Launch, node_address
 from dlperf.plan.subject import DATA, Subject, device, no_data
 
@@ -61,7 +61,7 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         workdir=recipe.workdir,
         node_preparation=hardware.preparation,
         program_preparation=subject.framework.preparation,
-        build=_installation(subject) + subject.framework.build + subject.case.build,
+        build=_installation(subject) + tuple(_build_lines(subject, container)),
         requirements=subject.framework.requirements or "",
         queue=_queue(subject),
         deadline_seconds=recipe.deadline_seconds,
@@ -103,6 +103,20 @@ def _installation(subject: Subject) -> tuple[str, ...]:
     return (shlex.join((python, *locked_command(subject, "install", "site"))),)
 
 
+def _build_lines(subject: Subject, container: Container | None) -> Iterator[str]:
+    """The lines of a build, for what is trained.
+
+    Raises:
+        UnresolvedError: the number of samples is asked for and not known.
+    """
+    values = {name: text for name, text in _values(subject, container).items() if name in BUILT}
+    for line in subject.framework.build + subject.case.build:
+        unknown = BUILT.difference(values).intersection(names_in(line))
+        if unknown:
+            raise UnresolvedError(_why_unresolved(min(unknown), subject))
+        yield fill(line, values)
+
+
 def _with_variants(launch: Launch, subject: Subject, last: tuple[str, ...]) -> Launch:
     arguments: tuple[str, ...] = ()
     for variant in subject.variants:
@@ -141,6 +155,7 @@ def _values(subject: Subject, container: Container | None) -> dict[str, str]:
         "batch_size": axes.batch_size,
         "global_batch_size": global_batch_size,
         "node_batch_size": axes.batch_size * axes.gpus,
+        "case": axes.case,
         "precision": axes.precision,
         "device": device(subject.hardware),
         "gpus": axes.gpus,
@@ -154,7 +169,7 @@ def _values(subject: Subject, container: Container | None) -> dict[str, str]:
     }
     if protocol.take_steps is not None:
         steps = protocol.skip_steps + protocol.take_steps
-        values |= {"take_steps": protocol.take_steps, "steps": steps}
+        values |= {"take_steps": protocol.take_steps, "steps": steps, "samples": steps * global_batch_size}
         values |= {"tokens": steps * global_batch_size * length} if isinstance(length, int) else {}
     mounts = container.mounts if container else {}
     data = {f"data.{name}": path for name, path in subject.hardware.data.items()}

@@ -22,7 +22,7 @@ from dlperf.catalog.patterns import (
     record_problem,
     time_problem,
 )
-from dlperf.catalog.placeholders import PLACEHOLDERS, names_in, unknown_names
+from dlperf.catalog.placeholders import BUILT, PLACEHOLDERS, names_in, unknown_names
 
 RESULT_COLUMNS = frozenset(
     {"axes", "campaign", "case", "configuration", "date", "efficiency", "findings", "framework", "hardware", "mfu", "n"}
@@ -263,6 +263,8 @@ def _build_problems(item: Located[Framework] | Located[Case]) -> Iterator[Proble
     """Refuse what looks like a placeholder: lines of a build are bash, which has ``${name}`` and ``{ command; }``."""
     for index, line in enumerate(item.entry.build):
         for name in names_in(line.replace("${", "")):
+            if name in BUILT:
+                continue
             text = (
                 f"{{{name}}} is passed to bash as it is (lines of a build run in {{build}}, with the files that they "
                 "name; for awk, write `{ print }` with spaces)"

@@ -24,6 +24,8 @@ import zlib
 from array import array
 
 DOCUMENT_WORDS = 512
+LLAMA_3 = 128256
+VOCABULARIES = {"llama3-tiny": 512}
 SPECIAL = ("<|begin_of_text|>", "<|end_of_text|>", "<|unknown|>")
 """The last words of the vocabulary."""
 SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowel in "aeiou"]
@@ -39,10 +41,16 @@ def options():
     parser.add_argument("kind", choices=["text", "images"])
     parser.add_argument("folder")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--vocabulary", type=int, default=128256, help="words of the tokenizer, with 3 special ones")
+    parser.add_argument("--model", default="", help="whose vocabulary is used, where it is not that of Llama 3")
+    parser.add_argument(
+        "--vocabulary", type=int, help="words of the tokenizer, with 3 special ones; the model's if absent"
+    )
     parser.add_argument("--words", type=int, default=2**20, help="of all documents")
     parser.add_argument("--classes", type=int, default=10)
     parser.add_argument("--images", type=int, default=64, help="of each class; an eighth more for validation")
+    parser.add_argument(
+        "--entries", type=int, default=0, help="files for training, by further names of the same images"
+    )
     parser.add_argument("--side", type=int, default=256, help="of an image in pixels, a multiple of 8")
     return parser.parse_args()
 
@@ -72,9 +80,10 @@ def word(number):
 
 
 def make_text(given, draw):
-    usable = given.vocabulary - len(SPECIAL)
+    vocabulary = given.vocabulary or VOCABULARIES.get(given.model, LLAMA_3)
+    usable = vocabulary - len(SPECIAL)
     if usable < 2:
-        sys.exit(f"make_data.py: --vocabulary {given.vocabulary}: must be {2 + len(SPECIAL)} or more")
+        sys.exit(f"make_data.py: --vocabulary {vocabulary}: must be {2 + len(SPECIAL)} or more")
     words = [word(number) for number in range(usable)]
     tokens = array("I")
     for _ in range(0, given.words, 2):
@@ -128,6 +137,18 @@ def make_images(given, draw):
                 write(os.path.join(given.folder, "images", part, f"class{label:03d}", f"{place:05d}.png"), data)
                 records.append(image_record(data, label + 1))
         write(os.path.join(given.folder, "tfrecord", part + "-00000-of-00001"), b"".join(records))
+    repeat_images(given)
+
+
+def repeat_images(given):
+    """Give images further names, until a program that counts files finds as many as its steps need."""
+    folder = os.path.join(given.folder, "images", "train")
+    names = sorted(
+        os.path.join(part, name) for part in os.listdir(folder) for name in os.listdir(os.path.join(folder, part))
+    )
+    for number in range(len(names), given.entries):
+        source = os.path.join(folder, names[number % len(names)])
+        os.link(source, f"{source[:-4]}-{number // len(names)}.png")
 
 
 def png(cells, side):
