@@ -107,10 +107,11 @@ def test_a_training_stack_runs_on_a_cpu_and_all_are_planned_as_the_guide_says(ty
     said = {line: typed(line) for line in lines}
     assert "finds huggingface.lock" in said[lines[0]]
     assert "measured" in said["dlperf results --campaign tiny"]
-    (row,) = json.loads(typed("dlperf results --campaign tiny --json"))
-    assert row["value"] > 0
+    rows = json.loads(typed("dlperf results --campaign tiny --json"))
+    assert [row["framework"] for row in rows] == ["huggingface", "lightning"]
+    assert all(row["value"] > 0 for row in rows)
     planned = [text for line, text in said.items() if line.startswith("dlperf plan")]
-    assert [text.count("dlperf-llm") for text in planned] == [4, 1, 1]
+    assert [text.count("dlperf-") for text in planned] == [4, 1, 1, 3, 2, 1, 1]
     assert not any("impossible" in text for text in planned)
 
 

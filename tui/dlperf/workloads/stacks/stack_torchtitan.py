@@ -1,0 +1,16 @@
+"""A flavor of torchtitan's Llama that its release has not: ``--experimental.custom_import stack_torchtitan``.
+
+Sizes only; head and embedding are two matrices, as in all flavors of this release.
+"""
+
+from torchtitan.models.llama3 import TransformerModelArgs, llama3_args
+
+llama3_args["1B"] = TransformerModelArgs(
+    dim=2048,
+    n_layers=16,
+    n_heads=32,
+    n_kv_heads=8,
+    ffn_dim_multiplier=1.5,
+    multiple_of=1024,
+    rope_theta=500000,
+)
