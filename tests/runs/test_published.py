@@ -16,7 +16,10 @@ WITH_FIGURES = {
     "dlperf-v1": 168,
     "fleetx-resnet50": 44,
     "fleetx-vgg16": 44,
+    "maxtext-tpu-recipes": 92,
     "megatron-bridge": 584,
+    "nemo-automodel": 32,
+    "nemo-rl": 19,
     "ngc-tensorflow-reproduction": 0,
     "perf-landing-page": 22,
     "perf-resnet50-2.2": 32,
@@ -27,6 +30,7 @@ WITH_FIGURES = {
     "perf-resnet50-2.5-others": 26,
     "perf-resnet50-draft": 6,
     "plsc-arcface": 40,
+    "primus": 28,
     "torchtitan": 20,
 }
 LENGTHS = {"megatron-bridge": {4096, 8192}, "torchtitan": {8192, 32768, 65536, 131072, 262144}}
