@@ -14,7 +14,14 @@ from dlperf.plan.model import Selection
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult, Status
-from dlperf.verdicts.third_party import built_in_framework, differing_axes, is_third_party, nearest, of_published
+from dlperf.verdicts.third_party import (
+    beside_published,
+    built_in_framework,
+    differing_axes,
+    is_third_party,
+    nearest,
+    of_published,
+)
 
 ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog(ROOT / "catalog")
@@ -109,3 +116,21 @@ def test_every_third_party_result_of_this_workspace_plans_or_says_why_not():
         assert all(reason and "\n" not in reason for reason in reasons)
     assert len(rows) > 700
     assert plans > 20
+
+
+def test_a_result_is_held_against_the_third_party_result_that_is_most_like_it():
+    point = Configuration(
+        "box", "torchtitan", "llama3-8b", "bf16", 2, 1, 4, axes=(("compile", "yes"), ("tensor_parallel", 1))
+    )
+    mine = ConfigurationResult(**field_values(point), campaign="mine", unit="tokens/s", value=24000.0)
+    rows = [mine, published(compile="no"), published(precision="bf16", compile="yes"), published("megatron", "bf16")]
+    found = beside_published(mine, "h100-sxm", rows)
+    assert found.published == rows[2]
+    assert str(found.verdict) == "75 % of the published throughput of a GPU (published/torchtitan)"
+    assert [str(each) for each in found.differences] == [
+        "hardware: 8-x-h100 there, box here",
+        "framework: torchtitan-2024-12 there, torchtitan here",
+        "GPUs: 1n8g there, 1n4g here",
+        "sequence_length: 8192 there, not stated here",
+    ]
+    assert beside_published(mine, "h100-sxm", [mine]).published is None

@@ -1,4 +1,4 @@
-"""``dlperf results``, ``compare`` and ``verify``."""
+"""``dlperf results`` and ``verify``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.cli.writable import writable_file
-from dlperf.errors import DlperfError, ExitCode, RequestError
+from dlperf.errors import DlperfError, ExitCode
 from dlperf.view.text import count_noun, one_line, percent
 
 if TYPE_CHECKING:
     from dlperf.plan import Selection
     from dlperf.table.model import ConfigurationResult
-    from dlperf.verdicts.claims import Claim
-    from dlperf.verdicts.compare import Comparisons, Missing
     from dlperf.verification.verify import Difference, Verification
 
 commands = typer.Typer()
@@ -104,117 +102,12 @@ def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
     metric = None if row.metric == "throughput" else row.metric
     figure = (metric, row.value, row.unit, percent(row.spread), row.n, row.speedup, percent(row.mfu))
     caveats = ", ".join(finding.code for finding in row.caveats)
-    return (row.campaign, *_axis_cells(row), *figure, str(row.status), caveats or None)
+    return (row.campaign, *axis_cells(row), *figure, str(row.status), caveats or None)
 
 
-def _axis_cells(row: ConfigurationResult) -> tuple[Any, ...]:
+def axis_cells(row: ConfigurationResult) -> tuple[Any, ...]:
     point = (row.hardware, row.framework, row.case, row.precision, row.batch_size, row.scale)
     return (*point, axes_text(row.axes) or None)
-
-
-@commands.command()
-def compare(
-    context: typer.Context,
-    a: Annotated[
-        str,
-        typer.Argument(
-            metavar="A",
-            help="Campaign, configuration id, or axis=value[,axis=value].",
-            autocompletion=options.complete_campaigns,
-        ),
-    ],
-    b: Annotated[
-        str,
-        typer.Argument(
-            metavar="B", help="Compared with A; the same kinds of names.", autocompletion=options.complete_campaigns
-        ),
-    ],
-    fail_below: Annotated[
-        float | None,
-        typer.Option(
-            metavar="RATIO",
-            help="Exit with 1 if B does less than RATIO of A, with 4 if its trials cannot tell. Above 1, the ratio of "
-            "the values alone decides.",
-            min=0,
-        ),
-    ] = None,
-    allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="With --fail-below, ignore results of A that B lacks.")
-    ] = False,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID",
-            help="Metric to compare; default: the primary one of each case.",
-            autocompletion=options.complete_ids("metrics"),
-        ),
-    ] = None,
-    as_json: options.JsonOption = False,
-) -> None:
-    """Compare B with A on equal axes. Prints ratios, their intervals, and what may be claimed.
-
-    "Better" needs trials in turns on the same GPUs, equal numerics, and p ≤ 0.01 for all rows together.
-
-    With --fail-below, results of A for which B has no row or several rows fail, too.
-    """
-    if allow_missing and fail_below is None:
-        raise RequestError("--allow-missing: add --fail-below RATIO")
-    unreadable: list[object] = []
-    outcome = options.open_workspace(context, unreadable.append).compare(a, b, metric)
-    if as_json:
-        print_json(outcome)
-    else:
-        _print_comparisons(outcome)
-    options.report_unreadable(unreadable)
-    if fail_below is not None:
-        raise typer.Exit(_gate(outcome, fail_below, allow_missing))
-
-
-def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
-    """Print what is below a ratio or missing in B, or cannot be told; return the exit code."""
-    from dlperf.verdicts.judging import below, judge_rows
-
-    found = [(below(pair, ratio), pair) for pair in outcome.pairs]
-    short = [(kind, pair) for kind, pair in found if kind != "same"]
-    missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
-    for kind, pair in short:
-        what = f"perhaps below {ratio}" if kind == "cannot_tell" else f"below {ratio}"
-        print_note(f"{what}: {pair.b.configuration} of {pair.b.campaign}: {judge_rows(pair.a, pair.b).verdict}")
-    if missing:
-        first = f"{missing[0].row.configuration} of {missing[0].row.campaign}"
-        which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
-        print_note(f"missing in B: {which}: measure it, or pass --allow-missing")
-    if missing or outcome.ambiguous or any(kind != "cannot_tell" for kind, _ in short):
-        return ExitCode.MEASURED_FAILED
-    return ExitCode.CANNOT_TELL if short else ExitCode.DONE
-
-
-def _print_comparisons(outcome: Comparisons) -> None:
-    headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "99 % interval", "p", "verdict")
-    only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
-    only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
-    print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional=("axes",))
-    priced = [row for pair in outcome.pairs for row in (pair.a, pair.b) if row.basis]
-    for text in dict.fromkeys(f"{row.metric} of {row.campaign}, {row.hardware}: {row.basis}" for row in priced):
-        print_note(text)
-    for point in outcome.ambiguous:
-        print_note(f"not compared: {point}")
-    for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
-        print_note(f"different conditions, {count} of {len(outcome.pairs)}: {difference}")
-
-
-def _pair_cells(pair: Claim) -> tuple[Any, ...]:
-    a, b = pair.a, pair.b
-    axes = zip(_axis_cells(a), _axis_cells(b), strict=True)
-    both = [left if left == right else f"{left} / {right}" for left, right in axes]
-    ratio = None if pair.ratio is None else f"{pair.ratio:.3f}"
-    interval = " … ".join(f"{end:.3f}" for end in pair.interval or ())
-    return (*both, a.value, b.value, b.unit, ratio, interval or None, pair.p, str(pair.verdict))
-
-
-def _missing_cells(item: Missing, side: str, values: tuple[float | None, float | None]) -> tuple[Any, ...]:
-    row = item.row
-    return (*_axis_cells(row), *values, row.unit, None, None, None, f"missing: {side} has {item.reason}")
 
 
 @commands.command()

@@ -11,7 +11,7 @@ import typer
 
 from dlperf.cli import catalog, database, fetching, importing, machines, parse, plan, results, site, workspaces
 from dlperf.cli.running import campaigns, status
-from dlperf.cli.verdicts import bisect, gates, reproduce, versions
+from dlperf.cli.verdicts import bisect, comparing, gates, reproduce, versions
 from dlperf.version import version
 
 GROUPS = (
@@ -24,6 +24,7 @@ GROUPS = (
     status.commands,
     parse.commands,
     results.commands,
+    comparing.commands,
     database.commands,
     reproduce.commands,
     gates.commands,

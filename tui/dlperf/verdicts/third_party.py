@@ -130,6 +130,53 @@ def differing_axes(row: ConfigurationResult, plan: Plan) -> list[Message]:
     ]
 
 
+@dataclass(frozen=True)
+class BesidePublished:
+    """A result of one's own and the third-party result that is most like it."""
+
+    result: ConfigurationResult
+    published: ConfigurationResult | None
+    """None where none is of this model."""
+    verdict: Message | None
+    differences: tuple[Message, ...]
+    """Conditions that both state otherwise, or one does not state."""
+
+
+def beside_published(
+    row: ConfigurationResult, accelerator: str, rows: Collection[ConfigurationResult]
+) -> BesidePublished:
+    """Find the third-party result of the same model that is most like a result.
+
+    GPUs of one kind come first, then the same framework, then the precision, then the fewest other differences.
+
+    Args:
+        accelerator: id of the result's GPU in the catalogue; empty where unknown.
+    """
+    chip = accelerator.partition("-")[0]
+
+    def distance(other: ConfigurationResult) -> tuple[int, ...]:
+        unlike = (chip not in re.split(r"[-_]", other.hardware), not _is_version_of(other.framework, row.framework))
+        return (*unlike, other.precision != row.precision, len(_conditions(other, row)))
+
+    comparable = (each for each in rows if is_third_party(each) and (each.case, each.unit) == (row.case, row.unit))
+    found = min((each for each in comparable if each.value), key=distance, default=None)
+    if found is None:
+        return BesidePublished(row, None, None, ())
+    return BesidePublished(row, found, of_published(found, row), tuple(_conditions(found, row)))
+
+
+def _conditions(original: ConfigurationResult, again: ConfigurationResult) -> list[Message]:
+    there, here = dict(original.axes), dict(again.axes)
+    usual = (name for name, value in here.items() if value == 1 and name not in there)  # one part: not divided
+    skipped = {*usual, *(name for name, value in there.items() if _is_implied(original, name, value))}
+    names = [name for name in {**there, **here} if name not in skipped]
+    texts = [(name, str(there.get(name, "not stated")), str(here.get(name, "not stated"))) for name in names]
+    fields = ("hardware", "framework", "precision", "batch_size")
+    points = [(name, str(getattr(original, name)), str(getattr(again, name))) for name in fields]
+    points.append(("GPUs", original.scale, again.scale))
+    return [each for point in (*points, *texts) for each in _differing(*point)]
+
+
 def _differing(name: str, there: str, here: str) -> Iterator[Message]:
     if there != here:
         yield message("published_differs", axis=name, there=there, here=here)

@@ -1,0 +1,162 @@
+"""``dlperf compare``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dlperf.cli import options
+from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.results import AXIS_HEADERS, axis_cells
+from dlperf.errors import ExitCode, RequestError
+from dlperf.view.text import count_noun
+
+if TYPE_CHECKING:
+    from dlperf.catalog.hardware import Hardware
+    from dlperf.table.model import ConfigurationResult
+    from dlperf.verdicts.claims import Claim
+    from dlperf.verdicts.compare import Comparisons, Missing
+
+commands = typer.Typer()
+
+
+@commands.command()
+def compare(
+    context: typer.Context,
+    a: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            help="Campaign, configuration id, or axis=value[,axis=value].",
+            autocompletion=options.complete_campaigns,
+        ),
+    ],
+    b: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="B", help="Compared with A; the same kinds of names.", autocompletion=options.complete_campaigns
+        ),
+    ] = None,
+    fail_below: Annotated[
+        float | None,
+        typer.Option(
+            metavar="RATIO",
+            help="Exit with 1 if B does less than RATIO of A, with 4 if its trials cannot tell. Above 1, the ratio of "
+            "the values alone decides.",
+            min=0,
+        ),
+    ] = None,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="With --fail-below, ignore results of A that B lacks.")
+    ] = False,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Metric to compare; default: the primary one of each case.",
+            autocompletion=options.complete_ids("metrics"),
+        ),
+    ] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Compare A with the third-party results that are most like it.")
+    ] = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Compare B with A on equal axes. Prints ratios, their intervals, and what may be claimed.
+
+    "Better" needs trials in turns on the same GPUs, equal numerics, and p ≤ 0.01 for all rows together.
+
+    With --fail-below, results of A for which B has no row or several rows fail, too.
+    """
+    if allow_missing and fail_below is None:
+        raise RequestError("--allow-missing: add --fail-below RATIO")
+    if published:
+        _compare_with_published(context, a, as_json)
+        return
+    if b is None:
+        raise RequestError("name B, or add --published")
+    unreadable: list[object] = []
+    outcome = options.open_workspace(context, unreadable.append).compare(a, b, metric)
+    if as_json:
+        print_json(outcome)
+    else:
+        _print_comparisons(outcome)
+    options.report_unreadable(unreadable)
+    if fail_below is not None:
+        raise typer.Exit(_gate(outcome, fail_below, allow_missing))
+
+
+def _compare_with_published(context: typer.Context, selector: str, as_json: bool) -> None:
+    """Print the share of the nearest third-party result that each result of a selector reaches, and what differs."""
+    from dlperf.table.load import load_results
+    from dlperf.verdicts.compare import parse_selector
+    from dlperf.verdicts.third_party import beside_published, is_third_party
+
+    rows = load_results(options.current_workspace(context), complain=options.print_skipped)
+    machines, chosen = options.current_catalog(context).hardware, parse_selector(selector, rows)
+    own = [row for row in rows if chosen.matches(row) and row.value and not is_third_party(row)]
+    if not own:
+        raise RequestError(f"{selector}: no result that was measured here")
+    found = [beside_published(row, _accelerator(row, machines), rows) for row in own]
+    if as_json:
+        print_json(found)
+        return
+    for each in found:
+        row = each.result
+        print(f"{row.campaign}/{row.configuration}: {each.verdict or 'no third-party result of this model'}")
+        if each.differences:
+            print_note(f"these conditions differ: {'; '.join(map(str, each.differences))}")
+
+
+def _accelerator(row: ConfigurationResult, machines: Mapping[str, Hardware]) -> str:
+    return (row.hardware in machines and machines[row.hardware].accelerator) or ""
+
+
+def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
+    """Print what is below a ratio or missing in B, or cannot be told; return the exit code."""
+    from dlperf.verdicts.judging import below, judge_rows
+
+    found = [(below(pair, ratio), pair) for pair in outcome.pairs]
+    short = [(kind, pair) for kind, pair in found if kind != "same"]
+    missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
+    for kind, pair in short:
+        what = f"perhaps below {ratio}" if kind == "cannot_tell" else f"below {ratio}"
+        print_note(f"{what}: {pair.b.configuration} of {pair.b.campaign}: {judge_rows(pair.a, pair.b).verdict}")
+    if missing:
+        first = f"{missing[0].row.configuration} of {missing[0].row.campaign}"
+        which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
+        print_note(f"missing in B: {which}: measure it, or pass --allow-missing")
+    if missing or outcome.ambiguous or any(kind != "cannot_tell" for kind, _ in short):
+        return ExitCode.MEASURED_FAILED
+    return ExitCode.CANNOT_TELL if short else ExitCode.DONE
+
+
+def _print_comparisons(outcome: Comparisons) -> None:
+    headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "99 % interval", "p", "verdict")
+    only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
+    only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
+    print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional=("axes",))
+    priced = [row for pair in outcome.pairs for row in (pair.a, pair.b) if row.basis]
+    for text in dict.fromkeys(f"{row.metric} of {row.campaign}, {row.hardware}: {row.basis}" for row in priced):
+        print_note(text)
+    for point in outcome.ambiguous:
+        print_note(f"not compared: {point}")
+    for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
+        print_note(f"different conditions, {count} of {len(outcome.pairs)}: {difference}")
+
+
+def _pair_cells(pair: Claim) -> tuple[Any, ...]:
+    a, b = pair.a, pair.b
+    axes = zip(axis_cells(a), axis_cells(b), strict=True)
+    both = [left if left == right else f"{left} / {right}" for left, right in axes]
+    ratio = None if pair.ratio is None else f"{pair.ratio:.3f}"
+    interval = " … ".join(f"{end:.3f}" for end in pair.interval or ())
+    return (*both, a.value, b.value, b.unit, ratio, interval or None, pair.p, str(pair.verdict))
+
+
+def _missing_cells(item: Missing, side: str, values: tuple[float | None, float | None]) -> tuple[Any, ...]:
+    row = item.row
+    return (*axis_cells(row), *values, row.unit, None, None, None, f"missing: {side} has {item.reason}")
