@@ -49,6 +49,13 @@ class PodmanLab:
         )
         return done.stdout.strip()
 
+    def build(self, name: str, lines: str) -> None:
+        """Make an image of the lines of a Containerfile."""
+        (self.folder / "Containerfile").write_text(lines)
+        self.command(
+            "build", "--quiet", "--tag", name, "--file", str(self.folder / "Containerfile"), str(self.folder / "bin")
+        )
+
     def containers(self) -> list[str]:
         """The label of every container there is, running or not."""
         return self.command("ps", "-a", "--format", '{{index .Labels "dlperf.trial"}}').splitlines()

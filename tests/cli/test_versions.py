@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,10 @@ from counting_workspace import Counting
 from dlperf.cli import main
 from dlperf.table.load import load_results
 from dlperf.verdicts.workspace import compare_in_workspace
+from podman_lab import IMAGE, podman, podman_store
 from waiting import until
+
+__all__ = ["podman", "podman_store"]
 
 ENTRY = """\
 id: mine
@@ -163,3 +167,42 @@ def test_a_wrong_use_is_said_in_one_line(counting, checkout, capsys, words, said
     assert leaving.value.code == 2
     assert said in errors
     assert len(errors.splitlines()) == 1
+
+
+def program_entry(counting: Counting, what: str, *words: str) -> None:
+    """Describe a framework whose program is a file of the workspace."""
+    command = ", ".join(f'"{word}"' for word in ("{files}/count.sh", *words))
+    text = ENTRY.replace("workdir: FOLDER", "files: [count.sh]").replace("recipes:", f"{what}\nrecipes:")
+    text = text.replace('[train/count.sh, "{batch_size}"]', f"[{command}]")
+    (counting.workspace.catalog / "frameworks" / "mine.yaml").write_text(text)
+
+
+def test_the_first_worse_image_is_found_by_the_dates_of_the_tags(counting, podman):
+    program_entry(counting, f"container: {{image: {IMAGE}, runtime: podman}}", "{batch_size}")
+    (counting.workspace.catalog / "workloads" / "count.sh").write_text(SCRIPT.replace("SLOWER", "$SLOWER"))
+    for day, slower in ((1, 1), (2, 2), (3, 2)):
+        podman.build(f"localhost/dated:2026-06-0{day}", f"FROM {IMAGE}\nENV SLOWER={slower}\n")
+    ends = ("image:localhost/dated:2026-06-01", "image:localhost/dated:2026-06-03")
+    done = counting.dlperf("bisect", *ends, *WORDS, "--yes")
+    assert done.stdout == "localhost/dated:2026-06-02\n"
+    assert "2026-06-03 against 2026-06-01: worse: -50.00 %" in done.stderr
+    done = counting.dlperf("ab", "--a", ends[0], "--b", "HEAD", *WORDS, code=2)
+    assert "select one program whose recipe has a `workdir`" in done.stderr
+
+
+def test_two_locks_are_installed_in_turns(counting, tmp_path):
+    program_entry(counting, "requirements: old.lock", "{batch_size}", "{build}")
+    folder = counting.workspace.catalog / "workloads"
+    (folder / "count.sh").write_text('. "$2/site/speed.sh"\n' + SCRIPT.replace("SLOWER", "$SLOWER"))
+    for name, slower in (("old", 1), ("new", 2)):
+        content = f"SLOWER={slower}\n".encode()
+        digest = sha256(content).hexdigest()
+        store = counting.home / ".dlperf" / "wheels" / digest
+        store.mkdir(parents=True)
+        (store / "speed.sh").write_bytes(content)
+        (folder / f"{name}.lock").write_text(f"speed.sh @ https://localhost:9/{name}/speed.sh --hash=sha256:{digest}\n")
+    done = counting.dlperf("ab", "--a", "env:old.lock", "--b", "env:new.lock", *WORDS, "--repeats", "5", code=1)
+    assert "worse: -50.00 %" in done.stdout
+    assert "no exact version" not in done.stderr
+    done = counting.dlperf("ab", "--a", "env:none.lock", "--b", "env:new.lock", *WORDS, code=2)
+    assert "none.lock is neither in dlperf/workloads nor in catalog/workloads" in done.stderr

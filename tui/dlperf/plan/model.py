@@ -171,6 +171,10 @@ class Version:
     """Folder of a Python environment."""
     programs: tuple[str, ...] = ()
     """Names of the programs of the environment."""
+    image: str = ""
+    """Of the container."""
+    requirements: str = ""
+    """Lock that takes the place of the framework's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Plan two versions of a program, a commit or an environment each, side by side in one campaign. Pure."""
+"""Plan two versions of a program side by side in one campaign: commits, environments, locks or images. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plan_versions(plan: Plan, versions: Iterable[Version], repeats: int, uncount
         uncounted: trials of each before those.
 
     Raises:
-        RequestError: a configuration runs in a container or has the axis ``revision`` already.
+        RequestError: a configuration has not what a version replaces, or has the axis ``revision`` already.
     """
     chosen = tuple(versions)
     sides = (_of_version(item, version) for item in plan.configurations for version in chosen)
@@ -33,23 +33,45 @@ def plan_versions(plan: Plan, versions: Iterable[Version], repeats: int, uncount
 
 def _of_version(item: PlannedConfiguration, version: Version) -> PlannedConfiguration:
     point = item.configuration
-    if item.launch.container or REVISION in dict(point.axes):
-        why = "runs in a container" if item.launch.container else f"has an axis {REVISION}"
-        raise RequestError(f"{point.id}: {why}: versions are of programs that run directly, under other axes")
+    if why := _unfit(item, version):
+        raise RequestError(f"{point.id}: {why}")
     return replace(
         item,
         configuration=replace(point, axes=(*point.axes, (REVISION, version.label))),
         launch=_launch(item.launch, version),
         version=version,
-        facts=item.facts | ({"commit": version.commit} if version.commit else {}),
+        facts=item.facts | {name: text for name in ("commit", "image") if (text := getattr(version, name))},
     )
 
 
+def _unfit(item: PlannedConfiguration, version: Version) -> str | None:
+    """Return why a configuration has no such version."""
+    launch = item.launch
+    if REVISION in dict(item.configuration.axes):
+        return f"has an axis {REVISION} already"
+    if version.image:
+        return None if launch.container else "runs in no container: name its image as `container`"
+    if version.requirements:
+        return None if launch.requirements else "its framework has no locked `requirements`"
+    return "runs in a container: compare its images (image:NAME)" if launch.container else None
+
+
 def _launch(launch: Launch, version: Version) -> Launch:
+    if version.image and launch.container:
+        return replace(launch, container=replace(launch.container, image=version.image))
+    if version.requirements:
+        return _with_lock(launch, version.requirements)
     activation = ((".", f"{version.environment}/{ACTIVATE}"),) if version.environment else ()
     changed = launch.with_texts(_change(version))
     build = tuple(_moved_line(line, version) for line in launch.build)
     return replace(changed, setup=(*activation, *changed.setup), build=build)
+
+
+def _with_lock(launch: Launch, lock: str) -> Launch:
+    before = launch.requirements
+    files = tuple(lock if name == before else name for name in launch.files)
+    build = (launch.build[0].replace(before, lock), *launch.build[1:])  # the first line installs it
+    return replace(launch, files=files, build=build, requirements=lock)
 
 
 def _moved_line(line: str, version: Version) -> str:

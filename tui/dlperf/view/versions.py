@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dlperf.catalog.axes import REVISION
 from dlperf.errors import DlperfError, RequestError
+from dlperf.executors.wheels import locked_requirements
 from dlperf.plan import Plan, PlannedConfiguration
 from dlperf.plan.model import Version
 from dlperf.plan.versions import ACTIVATE
@@ -82,6 +85,38 @@ def checkout_of(plan: Plan) -> Path:
     return folder
 
 
+def find_versions(workspace: WorkspacePaths, plan: Plan, sides: Mapping[str, str]) -> list[Version]:
+    """Return the versions that texts name: ``image:NAME``, ``env:LOCK``, a commit or a folder.
+
+    Raises:
+        RequestError: there is none of such a name.
+    """
+    stated = {side: _stated_version(workspace, side, text) for side, text in sides.items()}
+    if all(stated.values()):
+        return [version for version in stated.values() if version]
+    checkout = checkout_of(plan)
+    return [version or find_version(workspace, checkout, side, sides[side]) for side, version in stated.items()]
+
+
+def _stated_version(workspace: WorkspacePaths, side: str, text: str) -> Version | None:
+    kind, _, name = text.partition(":")
+    if kind == "image" and name:
+        return image_version(side, name)
+    if kind == "env" and name:
+        locked_requirements(name, workspace.catalog)
+        return Version(_label(side, name), requirements=name)
+    return None
+
+
+def image_version(side: str, image: str) -> Version:
+    """Return the version of a program that runs in an image."""
+    return Version(_label(side, image), image=image)
+
+
+def _label(side: str, name: str) -> str:
+    return f"{side}-{re.sub(r'[^A-Za-z0-9.]+', '-', name).strip('-')[-40:]}"
+
+
 def find_version(workspace: WorkspacePaths, checkout: Path, side: str, text: str) -> Version:
     """Return the version that a commit or a folder names: of an environment, or else of another checkout.
 
@@ -90,7 +125,7 @@ def find_version(workspace: WorkspacePaths, checkout: Path, side: str, text: str
     """
     folder = Path(text).expanduser().absolute()
     if "/" in text and folder.is_dir():
-        label = f"{side}-{re.sub(r'[^A-Za-z0-9.-]+', '-', folder.name)[:40]}"
+        label = _label(side, folder.name)
         if (folder / ACTIVATE).is_file():
             programs = tuple(sorted(path.name for path in folder.glob("bin/*")))
             return Version(label, environment=str(folder), programs=programs)
@@ -136,6 +171,44 @@ def read_history(checkout: Path, first: str, last: str) -> History:
     return History(first, {commit: [each for each in above if each in parents] for commit, above in parents.items()})
 
 
+def dated_images(good: str, bad: str) -> History:
+    """Return the images of one name from a dated tag to a later one: each day, or each month of tags such as 26.02.
+
+    Raises:
+        RequestError: the two differ in more than a date, or the first is no earlier.
+    """
+    from dlperf.verdicts.inference.commit_search import History
+
+    for pattern, read, write, step in _DATES:
+        first, last = (re.fullmatch(rf"(.*?)({pattern})(.*)", image) for image in (good, bad))
+        if first and last and first.group(1, 3) == last.group(1, 3):
+            begin, end = read(first[2]), read(last[2])
+            names = [f"{first[1]}{write(number)}{first[3]}" for number in range(begin, end + 1, step)]
+            if len(names) > 1:
+                return History(good, {name: [before] if before != good else [] for before, name in pairwise(names)})
+    raise RequestError(
+        f"{good}, {bad}: not one image with an earlier and a later date in its tag, such as 2026-06-01 or 26.06"
+    )
+
+
+def _month(text: str) -> int:
+    year, month = map(int, text.split("."))
+    return 12 * year + month - 1
+
+
+_DATES: tuple[tuple[str, Callable[[str], int], Callable[[int], str], int], ...] = (
+    (
+        r"\d{4}-\d\d-\d\d",
+        lambda text: date.fromisoformat(text).toordinal(),
+        lambda day: date.fromordinal(day).isoformat(),
+        1,
+    ),
+    (r"\d{8}", lambda text: date.fromisoformat(text).toordinal(), lambda day: f"{date.fromordinal(day):%Y%m%d}", 1),
+    (r"\d\d\.\d\d", _month, lambda number: f"{number // 12:02d}.{number % 12 + 1:02d}", 1),
+)
+"""How a date is written, as a number, and back."""
+
+
 def judge_versions(
     workspace: WorkspacePaths, campaign: str, a: Version, b: Version, options: Options = DEFAULTS
 ) -> list[Judgement]:
@@ -146,10 +219,10 @@ def judge_versions(
 
 
 def step_of(workspace: WorkspacePaths, campaign: str, commits: Mapping[str, str]) -> Step:
-    """Return the commits and the logarithms of the scores of a campaign of two.
+    """Return the commits, or images, and the logarithms of the scores of a campaign of two.
 
     Args:
-        commits: label → commit.
+        commits: label → commit or image.
     """
     rows = load_results(workspace, Filters(campaigns=(campaign,)))
     return tuple((commits[str(dict(row.axes)[REVISION])], math.log(score)) for row in rows for score in scores(row))

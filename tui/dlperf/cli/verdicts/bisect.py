@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,14 +16,16 @@ from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun, percent
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
-    from dlperf.plan import Selection
+    from dlperf.plan import Plan, Selection
     from dlperf.plan.model import Version
-    from dlperf.verdicts.inference.commit_search import Beliefs, Step
+    from dlperf.runs.paths import WorkspacePaths
+    from dlperf.verdicts.inference.commit_search import Beliefs, History, Step
 
 commands = typer.Typer()
 
+IMAGE = "image:"
 DIGITS = 12
 """Of a commit in a note."""
 
@@ -31,8 +34,8 @@ DIGITS = 12
 @options.selecting(*options.AXES, "protocol")
 def bisect(
     context: typer.Context,
-    good: Annotated[str, typer.Argument(metavar="GOOD", help="Commit that is fast enough.")],
-    bad: Annotated[str, typer.Argument(metavar="BAD", help="Later commit that is worse.")],
+    good: Annotated[str, typer.Argument(metavar="GOOD", help="Commit that is fast enough, or image:NAME:DATE.")],
+    bad: Annotated[str, typer.Argument(metavar="BAD", help="Later commit, or image, that is worse.")],
     selection: Selection,
     loss: options.LossOption = None,
     max_repeats: options.MaxRepeatsOption = None,
@@ -44,30 +47,42 @@ def bisect(
     GOOD and BAD run in turns until BAD is worse, up to 30 times each. Then each step measures the commit that tells
     most, beside GOOD or BAD, and updates the probability of every commit.
 
+    Of two images of one name with dates in their tags, the images of the days between (or months, of tags such as
+    26.02) are searched; one that cannot be had counts as not measured.
+
     Prints the commit once it is 99 % probable. Exits with 4 where that is not reached, and prints those that remain;
     with 2 where BAD is no worse. The steps' results are neither listed nor published.
     """
     from dlperf.verdicts.inference.commit_search import MOST_OF_ENDS, search
-    from dlperf.view import versions
 
     seconds, chosen = seconds_of(budget), options_of(loss, max_repeats or MOST_OF_ENDS)
     workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
     if len(plan.configurations) != 1:
         raise RequestError(f"{len(plan.configurations)} configurations are selected: a search measures one")
-    checkout = versions.checkout_of(plan)
-    first, last = versions.find_range(checkout, good, bad)
-    history = versions.read_history(checkout, first, last)
-    steps = Steps(Turns(workspace, plan, yes, seconds, chosen, searching=True), checkout)
-    ends = steps.measure_ends(first, last)
+    history, version_of = _history(workspace, plan, good, bad)
+    steps = Steps(Turns(workspace, plan, yes, seconds, chosen, searching=True), version_of)
+    ends = steps.measure_ends(history.good, history.bad)
     beliefs, failed = search(history, ends, steps.measure, told=_print_beliefs, ended=steps.spent)
     raise typer.Exit(_print_end(beliefs, failed))
 
 
-class Steps:
-    """Measures the commits of a search."""
+def _history(workspace: WorkspacePaths, plan: Plan, good: str, bad: str) -> tuple[History, Callable[[str], Version]]:
+    """Return what is searched, and the function that makes a version of a commit or an image."""
+    from dlperf.view import versions
 
-    def __init__(self, turns: Turns, checkout: Path) -> None:
-        self._turns, self._checkout = turns, checkout
+    if good.startswith(IMAGE) and bad.startswith(IMAGE):
+        images = versions.dated_images(good.removeprefix(IMAGE), bad.removeprefix(IMAGE))
+        return images, partial(versions.image_version, "c")
+    checkout = versions.checkout_of(plan)
+    history = versions.read_history(checkout, *versions.find_range(checkout, good, bad))
+    return history, partial(versions.find_version, workspace, checkout, "c")
+
+
+class Steps:
+    """Measures the commits, or the images, of a search."""
+
+    def __init__(self, turns: Turns, version_of: Callable[[str], Version]) -> None:
+        self._turns, self._version = turns, version_of
         self._end = time.monotonic() + turns.seconds
 
     def measure_ends(self, good: str, bad: str) -> Step:
@@ -77,41 +92,44 @@ class Steps:
             RequestError: BAD is no worse, or one of both gives no value.
             typer.Exit: it cannot be told.
         """
-        from dlperf.view import versions
-
         sides = [self._version(commit) for commit in (good, bad)]
         found, _, campaign = self._turns.run(sides)
         item = found[0] if found else None
         if item is None or item.outcome not in ("worse", "cannot_tell"):
             why = item.verdict if item else "no value"
-            raise RequestError(f"{bad[:DIGITS]} is not worse than {good[:DIGITS]}, so there is no search: {why}")
-        print_note(f"{bad[:DIGITS]} against {good[:DIGITS]}: {item.verdict}")
+            raise RequestError(f"{_short(bad)} is not worse than {_short(good)}, so there is no search: {why}")
+        print_note(f"{_short(bad)} against {_short(good)}: {item.verdict}")
         if item.outcome == "cannot_tell":
             raise typer.Exit(ExitCode.CANNOT_TELL)
-        return versions.step_of(self._turns.workspace, campaign, {side.label: side.commit for side in sides})
+        return self._step(campaign, sides)
 
     def measure(self, commit: str, reference: str) -> Step | None:
         """Run one trial of each; None where the commit gave no value."""
-        from dlperf.view import versions
-
         sides = [self._version(each) for each in (commit, reference)]
         campaign = self._turns.run_once(sides)
-        step = versions.step_of(self._turns.workspace, campaign, {side.label: side.commit for side in sides})
+        step = self._step(campaign, sides)
         return step if commit in dict(step) else None
 
     def spent(self) -> bool:
         """Whether the budget is."""
         return time.monotonic() > self._end
 
-    def _version(self, commit: str) -> Version:
+    def _step(self, campaign: str, sides: Sequence[Version]) -> Step:
         from dlperf.view import versions
 
-        return versions.find_version(self._turns.workspace, self._checkout, "c", commit)
+        return versions.step_of(
+            self._turns.workspace, campaign, {side.label: side.commit or side.image for side in sides}
+        )
+
+
+def _short(commit: str) -> str:
+    """The first digits of a commit, or an image's tag."""
+    return commit.rpartition(":")[2] if ":" in commit else commit[:DIGITS]
 
 
 def _print_beliefs(beliefs: Beliefs, commit: str) -> None:
-    likeliest = f"{beliefs.likeliest[:DIGITS]} with {percent(beliefs.confidence)}"
-    print_note(f"likeliest so far: {likeliest}; next: {commit[:DIGITS]}")
+    likeliest = f"{_short(beliefs.likeliest)} with {percent(beliefs.confidence)}"
+    print_note(f"likeliest so far: {likeliest}; next: {_short(commit)}")
 
 
 def _print_end(beliefs: Beliefs, failed: tuple[str, ...]) -> ExitCode:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-SIDE = "commit, folder of a Python environment, or of another checkout (with a slash)"
+SIDE = "commit, folder of a Python environment or of another checkout (with a slash), image:NAME, or env:LOCK"
 
 
 @commands.command()
@@ -47,14 +47,14 @@ def ab(
     One trial of each that does not count comes first, then five pairs, then more up to 15 (--max-repeats). Exits with
     1 if B is worse, with 4 if it cannot be told.
 
-    The recipe's `workdir` names the checkout. While the campaign runs, commits are checked out in runs/.versions.
+    The recipe's `workdir` names the checkout. While the campaign runs, commits are checked out in runs/.versions. An
+    image takes the place of the framework's container, a lock of catalog/workloads that of its requirements.
     """
     from dlperf.view import versions
 
     seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
     workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
-    checkout = versions.checkout_of(plan)
-    sides = [versions.find_version(workspace, checkout, side, text) for side, text in (("a", a), ("b", b))]
+    sides = versions.find_versions(workspace, plan, {"a": a, "b": b})
     found, code, _ = Turns(workspace, plan, yes, seconds, chosen).run(sides, name)
     verdict = print_judgements(found, f"A ({sides[0].label})", ci)
     _print_reasons(found)
