@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from dlperf.table.model import ConfigurationResult
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
     from dlperf.catalog.hardware import Hardware
-    from dlperf.catalog.model import Case, Recipe
+    from dlperf.catalog.model import Case, Framework, Recipe
 
 _VERSION = re.compile(r"-v?[0-9]")
 """What follows a framework's id in the name that a report gives it."""
@@ -62,9 +62,10 @@ def gpus_of(row: ConfigurationResult) -> int:
     return row.nodes * row.gpus
 
 
-def can_be_planned(row: ConfigurationResult, catalog_frameworks: Collection[str], cases: Collection[str]) -> bool:
-    """Whether a machine exists on which a result could be run again."""
-    return row.case in cases and built_in_framework(row.framework, catalog_frameworks) is not None
+def can_be_planned(row: ConfigurationResult, frameworks: Mapping[str, Framework], cases: Mapping[str, Case]) -> bool:
+    """Whether a machine may exist on which a result could be run again: the catalogue has a recipe of it."""
+    name = built_in_framework(row.framework, frameworks)
+    return name is not None and row.case in cases and frameworks[name].recipe_for(cases[row.case]) is not None
 
 
 def nearest(row: ConfigurationResult, given: Selection, catalog: Catalog) -> Nearest:
@@ -92,13 +93,14 @@ def nearest(row: ConfigurationResult, given: Selection, catalog: Catalog) -> Nea
     precision = _precision(row.precision, recipe, precisions_of(accelerator, catalog.precisions))
     scale = _scale(row, hardware, recipe, case)
     axes, unset = _axes(row, case, recipe)
+    batch_sizes = _batch_sizes(row.batch_size, recipe)
     selection = replace(
         given,
         hardware=(hardware.id,),
         frameworks=(framework_id,),
         cases=(case.id,),
         precisions=(precision,),
-        batch_sizes=() if row.batch_size is None else (row.batch_size,),
+        batch_sizes=batch_sizes,
         scales=(scale,),
         axes=axes,
     )
@@ -107,6 +109,7 @@ def nearest(row: ConfigurationResult, given: Selection, catalog: Catalog) -> Nea
         *_differing("framework", row.framework, framework_id),
         *_differing("precision", row.precision, precision),
         *_differing("GPUs", row.scale, scale),
+        *_differing("batch_size", str(row.batch_size), str((*batch_sizes, row.batch_size)[0])),
         *(message("published_unset", axis=name, value=str(value)) for name, value in unset),
     ]
     return Nearest(selection, tuple(changed))
@@ -195,6 +198,13 @@ def _precision(wanted: str, recipe: Recipe, computed: Collection[str]) -> str:
         raise RequestError(f"the machine has none of the precisions of this recipe: {', '.join(recipe.precisions)}")
     candidates = (wanted, *_NEAREST.get(wanted, ()), able[0])
     return next(name for name in candidates if name in able)
+
+
+def _batch_sizes(wanted: int | None, recipe: Recipe) -> tuple[int, ...]:
+    """Return the batch size, or the one of those offered that is nearest to it."""
+    if wanted is None or not recipe.batch_sizes:
+        return () if wanted is None else (wanted,)
+    return (min(recipe.batch_sizes, key=lambda offered: abs(offered - wanted)),)
 
 
 def _scale(row: ConfigurationResult, hardware: Hardware, recipe: Recipe, case: Case) -> str:
