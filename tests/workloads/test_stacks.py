@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from math import isfinite
 from pathlib import Path
 
@@ -46,3 +47,21 @@ def test_a_stack_trains_by_the_command_of_the_catalogue_and_its_log_is_read(stac
     (found,) = parser.runs
     assert len(found.samples) >= 3, done.stderr[-2000:]
     assert all(map(isfinite, found.samples.loss))
+
+
+def test_a_mixture_of_experts_trains(tmp_path):
+    run(
+        sys.executable,
+        WORKLOADS / "make_data.py",
+        "text",
+        "data",
+        "--model",
+        "llama3-tiny",
+        "--words",
+        "4096",
+        cwd=tmp_path,
+    )
+    sizes = ("--sequence-length", "64", "--precision", "fp32", "--steps", "3", "--checkpointing", "full")
+    words = ("--model", "qwen3-moe-tiny", "--tokens", tmp_path / "data" / "tokens.bin", *sizes)
+    done = run(interpreter("transformers"), WORKLOADS / "stack_huggingface.py", *words, cwd=tmp_path)
+    assert done.stdout.count("'loss'") == 3, done.stderr[-2000:]

@@ -25,7 +25,7 @@ from array import array
 
 DOCUMENT_WORDS = 512
 LLAMA_3 = 128256
-VOCABULARIES = {"llama3-tiny": 512}
+VOCABULARIES = {"llama3-tiny": 512, "qwen3-0.6b": 151936, "qwen3-30b-a3b-4l": 151936}
 SPECIAL = ("<|begin_of_text|>", "<|end_of_text|>", "<|unknown|>")
 """The last words of the vocabulary."""
 SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowel in "aeiou"]

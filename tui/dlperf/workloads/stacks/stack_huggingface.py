@@ -2,13 +2,13 @@
 
 The model class, training loop, sharding (FSDP2 by Accelerate) and log are those of the release; this program only
 names the configuration, as its documentation shows. Needs transformers, accelerate and, in the same folder,
-stack_llama.py, stack_tokens.py, llm_shapes.py and options.py.
+stack_models.py, stack_tokens.py, llm_shapes.py and options.py.
 """
 
 import os
 import tempfile
 
-from stack_llama import model_of, parser
+from stack_models import layer_of, model_of, parser
 
 OPTIONS = parser(__doc__).parse_args()  # before the framework loads, which takes seconds
 
@@ -26,7 +26,7 @@ def arguments_of(given, folder):
         "fsdp_config": {
             "version": 2,
             "auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
-            "transformer_layer_cls_to_wrap": ["LlamaDecoderLayer"],
+            "transformer_layer_cls_to_wrap": [layer_of(given)],
             "activation_checkpointing": given.checkpointing == "full",
             "cpu_ram_efficient_loading": False,
         },

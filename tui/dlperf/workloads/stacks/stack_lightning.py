@@ -2,14 +2,13 @@
 
 The training loop, sharding and mixed precision are those of the release; Lightning has no command of its own, so that
 this program names model, data and arguments, as its documentation shows, and prints a line for each step in dlperf's
-format. Needs lightning, transformers and, in the same folder, stack_llama.py, stack_tokens.py, llm_shapes.py,
+format. Needs lightning, transformers and, in the same folder, stack_models.py, stack_tokens.py, llm_shapes.py,
 options.py and reporting.py.
 """
 
-from llm_shapes import SHAPES, flops_per_token, parameter_count
 from options import positive
 from reporting import Reporter
-from stack_llama import model_of, parser
+from stack_models import layer_of, model_of, parser
 
 
 def options():
@@ -25,16 +24,14 @@ OPTIONS = options()  # before the framework loads, which takes seconds
 
 import lightning
 import torch
-import transformers
 from lightning.pytorch.strategies import FSDPStrategy
 from stack_tokens import Tokens
 from torch.utils.data import DataLoader
 
 CUDA = torch.cuda.is_available()
-LAYER = {transformers.models.llama.modeling_llama.LlamaDecoderLayer}
 
 
-class Llama(lightning.LightningModule):
+class Model(lightning.LightningModule):
     def configure_model(self):
         if not hasattr(self, "model"):
             self.model = model_of(OPTIONS)
@@ -54,10 +51,13 @@ class Report(lightning.Callback):
     """Prints each step; what a step consists of is Lightning's."""
 
     def on_train_start(self, trainer, module):
-        shape, length = SHAPES[OPTIONS.model], OPTIONS.sequence_length
-        facts = {"unit": "tokens/s", "parameters": parameter_count(shape), "framework": "pytorch"}
-        facts.update(framework_version=torch.__version__, gpus=trainer.world_size, checkpointing=OPTIONS.checkpointing)
-        facts.update(flops_per_token=flops_per_token(shape, length), attention=OPTIONS.attention, data="made text")
+        facts = {
+            "unit": "tokens/s",
+            "framework": "pytorch",
+            "framework_version": torch.__version__,
+            "data": "made text",
+        }
+        facts.update(gpus=trainer.world_size, checkpointing=OPTIONS.checkpointing, attention=OPTIONS.attention)
         self.report = Reporter(OPTIONS, trainer.global_rank, **facts)
         self.step = 0
 
@@ -71,15 +71,24 @@ class Report(lightning.Callback):
         self.report.finish(peak_memory_bytes=torch.cuda.max_memory_allocated() if CUDA else None)
 
 
+def layers():
+    """The classes of layers of the models."""
+    import transformers.models as models
+
+    for name in ("llama", "qwen3", "qwen3_moe"):
+        yield from vars(getattr(getattr(models, name), f"modeling_{name}")).values()
+
+
 def main(given):
     lightning.seed_everything(given.seed)
     several = given.gpus * given.nodes > 1
-    recomputed = LAYER if given.checkpointing == "full" else None
+    layer = next(kind for kind in layers() if kind.__name__ == layer_of(given)) if several else None
+    recomputed = {layer} if given.checkpointing == "full" else None
     trainer = lightning.Trainer(
         accelerator="gpu" if CUDA else "cpu",
         devices=given.gpus,
         num_nodes=given.nodes,
-        strategy=FSDPStrategy(auto_wrap_policy=LAYER, activation_checkpointing_policy=recomputed)
+        strategy=FSDPStrategy(auto_wrap_policy={layer}, activation_checkpointing_policy=recomputed)
         if several
         else "auto",
         precision={"fp32": "32-true", "bf16": "bf16-mixed", "bf16-pure": "bf16-true"}[given.precision],
@@ -94,7 +103,7 @@ def main(given):
     )
     count = given.steps * given.batch_size * given.accumulation * trainer.world_size
     trainer.fit(
-        Llama(),
+        Model(),
         DataLoader(Tokens(given.tokens, given.sequence_length, count), batch_size=given.batch_size, pin_memory=CUDA),
     )
 
