@@ -21,6 +21,7 @@ STACKS = [
     ("huggingface", "llama3-tiny", "transformers"),
     ("lightning", "llama3-tiny", "lightning"),
     ("litgpt", "llama3-tiny", "litgpt"),
+    ("olmo-core", "llama3-tiny", "olmo_core"),
     ("timm", "resnet18", "timm"),
     ("torchvision", "resnet18", "torchvision"),
 ]
