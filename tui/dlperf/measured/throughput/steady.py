@@ -43,7 +43,9 @@ def printed_speed(reading: Reading, used: Sequence[int]) -> float:
     """Divide the printed work of some records by their printed time; each has a positive speed."""
     speeds = entries_at(reading.values, used)
     times = array("d", map(mul, _seconds_of_steps(reading, used, speeds), _steps_covered(reading, used)))
-    return total(map(mul, speeds, times)) / total(times)
+    spent = total(times)
+    need(spent > 0, "no_records")  # steps or seconds that are no numbers of this world
+    return total(map(mul, speeds, times)) / spent
 
 
 def speed_by_clock(reading: Reading, skip: int, with_pauses: bool) -> Estimate:
