@@ -44,7 +44,9 @@ class Model(lightning.LightningModule):
         return self.model(**batch).loss
 
     def configure_optimizers(self):
-        return torch.optim.AdamW(self.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1, fused=CUDA)
+        # Lightning refuses to clip gradients of a fused optimizer under mixed precision
+        fused = CUDA and OPTIONS.precision != "bf16"
+        return torch.optim.AdamW(self.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1, fused=fused)
 
 
 class Report(lightning.Callback):
