@@ -190,17 +190,30 @@ def test_the_first_worse_image_is_found_by_the_dates_of_the_tags(counting, podma
     assert "select one program whose recipe has a `workdir`" in done.stderr
 
 
+STEPS = """\
+import sys
+speed = int(sys.argv[1]) / int(open(sys.argv[2] + "/site/slower.txt").read())
+for step in range(10, 130, 10):
+    moment = f"2026-01-01T00:{step // 60:02}:{step % 60:02}.000000Z"
+    print(f"DLPERF {moment} step={step} epoch=0 samples={step * speed:.0f} loss=1 throughput={speed}")
+"""
+
+
 def test_two_locks_are_installed_in_turns(counting, tmp_path):
     program_entry(counting, "requirements: old.lock", "{batch_size}", "{build}")
+    entry = counting.workspace.catalog / "frameworks" / "mine.yaml"
+    entry.write_text(entry.read_text().replace("interpreter: [sh]", "interpreter: [python3]"))
     folder = counting.workspace.catalog / "workloads"
-    (folder / "count.sh").write_text('. "$2/site/speed.sh"\n' + SCRIPT.replace("SLOWER", "$SLOWER"))
+    (folder / "count.sh").write_text(STEPS)
     for name, slower in (("old", 1), ("new", 2)):
-        content = f"SLOWER={slower}\n".encode()
+        content = str(slower).encode()
         digest = sha256(content).hexdigest()
         store = counting.home / ".dlperf" / "wheels" / digest
         store.mkdir(parents=True)
-        (store / "speed.sh").write_bytes(content)
-        (folder / f"{name}.lock").write_text(f"speed.sh @ https://localhost:9/{name}/speed.sh --hash=sha256:{digest}\n")
+        (store / "slower.txt").write_bytes(content)
+        (folder / f"{name}.lock").write_text(
+            f"slower.txt @ https://localhost:9/{name}/slower.txt --hash=sha256:{digest}\n"
+        )
     done = counting.dlperf("ab", "--a", "env:old.lock", "--b", "env:new.lock", *WORDS, "--repeats", "5", code=1)
     assert "worse: -50.00 %" in done.stdout
     assert "no exact version" not in done.stderr
