@@ -179,9 +179,9 @@ def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
     missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
     for kind, pair in short:
         what = f"perhaps below {ratio}" if kind == "cannot_tell" else f"below {ratio}"
-        print_note(f"{what}: {pair.b.configuration} of {pair.b.campaign}: {judge_rows(pair.a, pair.b).verdict}")
+        print_note(f"{what}: {pair.b.id} of {pair.b.campaign}: {judge_rows(pair.a, pair.b).verdict}")
     if missing:
-        first = f"{missing[0].row.configuration} of {missing[0].row.campaign}"
+        first = f"{missing[0].row.id} of {missing[0].row.campaign}"
         which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
         print_note(f"missing in B: {which}: measure it, or pass --allow-missing")
     if missing or outcome.ambiguous or any(kind != "cannot_tell" for kind, _ in short):

@@ -24,7 +24,7 @@ class Context:
     """Configuration id → all its results, also those that later ones supersede."""
 
     def claim(self, a: ConfigurationResult, b: ConfigurationResult) -> Claim:
-        known = [row for name in {a.configuration, b.configuration} for row in self.rows.get(name, ())]
+        known = [row for name in {a.id, b.id} for row in self.rows.get(name, ())]
         return claim(a, b, level=self.level, rows=known)
 
 
@@ -34,7 +34,7 @@ ALONE = Context()
 
 def context_of(reports: Iterable[Iterable[ConfigurationResult]], rows: Iterable[ConfigurationResult]) -> Context:
     """Return the context in which one claim for each answer of these reports is made."""
-    alone = Context(rows=grouped(rows, lambda row: row.configuration))
+    alone = Context(rows=grouped(rows, lambda row: row.id))
     found = [answer.claim for results in reports for answer in answers(results, alone)]
     return replace(alone, level=holm_level(one.p for one in found if one and one.is_testable and one.p is not None))
 

@@ -20,7 +20,7 @@ def find_result(text: str, rows: Sequence[ConfigurationResult]) -> Configuration
     selector = parse_selector(text, rows)
     found = [row for row in rows if selector.matches(row)]
     if len(found) != 1:
-        names = ", ".join(sorted({f"{row.campaign}/{row.configuration}" for row in found})[:3])
+        names = ", ".join(sorted({f"{row.campaign}/{row.id}" for row in found})[:3])
         raise RequestError(f"{text}: {len(found)} results have this name ({names} …): write CAMPAIGN/CONFIGURATION")
     if found[0].value is None:
         raise RequestError(f"{text}: has no value ({found[0].status}): choose a result with one from `dlperf results`")

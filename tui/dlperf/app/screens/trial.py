@@ -234,8 +234,8 @@ class TrialScreen(LogActions):
     @work(thread=True, group="curve")
     def _read_second(self, row: ConfigurationResult) -> None:
         campaign = WatchedCampaign(self.workspace.campaign(row.campaign))
-        key = TrialKey(row.configuration, row.trials[0].number)
-        planned, log = campaign.planned(row.configuration), log_of_the_figure(campaign, key)
+        key = TrialKey(row.id, row.trials[0].number)
+        planned, log = campaign.planned(row.id), log_of_the_figure(campaign, key)
         if planned is not None and log is not None:
             series = SeriesReader(log, planned, log_reader(self.workspace)).advance()
             second = replace(series, name=title_of(row)) if series else None

@@ -139,7 +139,7 @@ def _judged(
     from dlperf.verdicts.judging import judge_rows
     from dlperf.verdicts.workspace import compare_in_workspace
 
-    (pair,) = compare_in_workspace(workspace, f"{original.campaign}/{original.configuration}", campaign).pairs
+    (pair,) = compare_in_workspace(workspace, f"{original.campaign}/{original.id}", campaign).pairs
     return replace(judge_rows(pair.a, pair.b, chosen, known), pair=pair)
 
 
@@ -155,7 +155,7 @@ def _plan_again(context: typer.Context, original: ConfigurationResult, given: Se
     plan = expand(replace(wanted, **fixed), options.current_catalog(context))
     if len(plan.configurations) > 1:
         raise RequestError("several configurations would run: name one hardware and one framework")
-    planned = planned_configurations(options.current_workspace(context), original.campaign).get(original.configuration)
+    planned = planned_configurations(options.current_workspace(context), original.campaign).get(original.id)
     return plan_version_again(plan, planned, wanted.repeats or 1) if planned and planned.version else plan
 
 
