@@ -1,4 +1,4 @@
-"""Reproduce a result: what to run again. Pure."""
+"""Reproduce a result: what to run again, and how much of it was reached. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlperf.catalog.axes import REVISION
 from dlperf.errors import RequestError
+from dlperf.messages import Message, message
 from dlperf.plan.model import Selection
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.compare import parse_selector
@@ -40,3 +41,16 @@ def selection_of_result(row: ConfigurationResult, repeats: int) -> Selection:
         repeats=repeats,
         axes=tuple(f"{name}={value}" for name, value in row.axes if name != REVISION),
     )
+
+
+def is_third_party(row: ConfigurationResult) -> bool:
+    """Whether a value was published by others."""
+    return row.status.code == "published"
+
+
+def of_published(original: ConfigurationResult, again: ConfigurationResult) -> Message | None:
+    """Return how much of the published throughput of a GPU was reached; None where one has no value."""
+    if original.value is None or again.value is None:
+        return None
+    share = (again.value / again.gpus_total) / (original.value / original.gpus_total)
+    return message("of_published", share=share, campaign=original.campaign)

@@ -10,6 +10,7 @@ from itertools import groupby
 from dlperf.derived.timeline import METRICS, LogLines
 from dlperf.measured.model import TrialResult
 from dlperf.messages import N_
+from dlperf.plan.nearest import can_be_planned
 from dlperf.report.charts import svg
 from dlperf.report.charts.plot import Band, ChartLine, Plot, sheet
 from dlperf.report.data import is_published
@@ -19,7 +20,6 @@ from dlperf.report.site import locations as at
 from dlperf.report.views import Picture
 from dlperf.runs.store import dump_record
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.third_party import can_be_planned
 
 FoundOf = Mapping[int, TrialEvidence]
 """Evidence by trial number."""

@@ -11,10 +11,11 @@ from dlperf.catalog.files.load import load_catalog
 from dlperf.errors import RequestError
 from dlperf.plan import expand
 from dlperf.plan.model import Selection
+from dlperf.plan.nearest import built_in_framework, differing_axes, nearest
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult, Status
-from dlperf.verdicts.third_party import built_in_framework, differing_axes, is_third_party, nearest, of_published
+from dlperf.verdicts.reproduction import is_third_party, of_published
 
 ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog(ROOT / "catalog")
