@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from dlperf.messages import Message
-from dlperf.report.data import gpus_total, grouped
+from dlperf.report.data import grouped
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
 from dlperf.verdicts.families import family_of, work_left_out
@@ -116,12 +116,12 @@ def _answer(contest: Iterable[ConfigurationResult], context: Context) -> Answer:
 
     Equal precisions come before those of which only the weights differ.
     """
-    points = grouped(contest, lambda row: (gpus_total(row), row.nodes, row.batch_size))
+    points = grouped(contest, lambda row: (row.gpus_total, row.nodes, row.batch_size))
     equal = [same for rows in points.values() for same in grouped(rows, lambda row: row.precision).values()]
     compared = [rows for rows in equal if _frameworks(rows) > 1] or points.values()
     most = min(2, max(map(_frameworks, compared)))
     found = [_best_of_each(rows) for rows in compared if _frameworks(rows) >= most]
-    ranked = max(found, key=lambda rows: (gpus_total(rows[0]), rows[0].nodes, _frameworks(rows), rows[0].score))
+    ranked = max(found, key=lambda rows: (rows[0].gpus_total, rows[0].nodes, _frameworks(rows), rows[0].score))
     return Answer(ranked, context)
 
 

@@ -266,8 +266,8 @@ class SiteData:
         if plan.configuration.precision.removesuffix("-pure") not in SIXTEEN_BIT:
             return None
         traffic, gpu = case.bytes_per_sample if case else None, plan.accelerator
-        memory = bandwidth_limit(traffic, gpus_total(row), gpu.bandwidth_gb_per_s if gpu else None)
-        arithmetic = flop_limit(plan.gflops_per_sample, gpus_total(row), plan.peak_tflops)
+        memory = bandwidth_limit(traffic, row.gpus_total, gpu.bandwidth_gb_per_s if gpu else None)
+        arithmetic = flop_limit(plan.gflops_per_sample, row.gpus_total, plan.peak_tflops)
         return roofline_share(row.value, arithmetic, memory) if memory and arithmetic else None
 
     def source(self, result: ConfigurationResult) -> str:
@@ -343,10 +343,6 @@ class SiteData:
 
 def is_published(campaign: str) -> bool:
     return campaign.startswith(PUBLISHED)
-
-
-def gpus_total(result: ConfigurationResult) -> int:
-    return result.nodes * result.gpus
 
 
 def point(result: ConfigurationResult) -> tuple[object, ...]:
