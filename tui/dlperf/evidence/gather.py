@@ -57,9 +57,14 @@ class Evidence:
 
     @property
     def run(self) -> Run | None:
-        if self.log_run is not None:
-            return next((run for run in self.runs if run.number == self.log_run), None)
-        return self.runs[-1] if self.runs else None
+        return run_that_counts(self.runs, self.log_run)
+
+
+def run_that_counts(runs: Sequence[Run], number: int | None = None) -> Run | None:
+    """Return the run of a log that is a trial's: the one of this number, else the last."""
+    if number is not None:
+        return next((run for run in runs if run.number == number), None)
+    return runs[-1] if runs else None
 
 
 def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) -> Evidence:
