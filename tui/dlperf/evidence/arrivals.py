@@ -36,19 +36,19 @@ def read_arrivals(table: Path, log: Path, name: str) -> tuple[Arrival, ...]:
     return ()
 
 
-class _Row(NamedTuple):
+class _ArrivalRow(NamedTuple):
     seconds: float
     size: int
 
 
-def _rows(data: bytes, name: str) -> Iterator[_Row]:
+def _rows(data: bytes, name: str) -> Iterator[_ArrivalRow]:
     for line in data.decode("utf-8", "replace").splitlines()[1:MOST]:
         seconds, size, log = line.split(",", 2)
         if log == name:
-            yield _Row(float(seconds), int(size))
+            yield _ArrivalRow(float(seconds), int(size))
 
 
-def _lines_at(rows: list[_Row], log: Path) -> Iterator[Arrival]:
+def _lines_at(rows: list[_ArrivalRow], log: Path) -> Iterator[Arrival]:
     """Count the line feeds before each size, in one pass."""
     with open_regular(log) as stream:
         lines = position = 0

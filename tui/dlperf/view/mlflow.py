@@ -34,7 +34,7 @@ def push_results(address: str, rows: Iterable[ConfigurationResult]) -> int:
     """
     if not address.startswith(("http://", "https://")):
         raise RequestError("--mlflow: write the server's address, such as http://127.0.0.1:5000")
-    server = _Server(address)
+    server = _TrackingServer(address)
     experiment = server.experiment()
     known = set(server.pushed(experiment))
     new = [row for row in rows if row.n and row.status.code == "measured" and _name(row) not in known]
@@ -47,7 +47,7 @@ def _name(row: ConfigurationResult) -> str:
     return f"{row.campaign}/{row.id}"
 
 
-class _Server:
+class _TrackingServer:
     def __init__(self, address: str) -> None:
         self._root = f"{address.rstrip('/')}/api/2.0/mlflow/"
         self._headers = _authorization()

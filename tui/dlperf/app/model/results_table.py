@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, TableView, Tone, axis_columns, bar
+from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, SortedView, Tone, axis_columns, bar
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.messages import _, language
 from dlperf.plan import TrialKey
@@ -26,7 +26,7 @@ SHORT_UNITS = {"images/s": "img/s", "samples/s": "smp/s", "sequences/s": "seq/s"
 
 
 @dataclass(frozen=True)
-class ResultsView(TableView[ConfigurationResult]):
+class ResultsView(SortedView[ConfigurationResult]):
     rows: tuple[ConfigurationResult, ...] = ()
     published: bool = True
     marked: frozenset[Hashable] = frozenset()
