@@ -189,7 +189,8 @@ def planned_metrics(
     A cost needs a price.
     """
     primary = (case and case.metric) or default_metric(unit)
-    others = [name for name, item in metrics.items() if item.estimator != "protocol"] if case is None else case.metrics
+    everywhere = (name for name, item in metrics.items() if (item.everywhere if case else item.estimator != "protocol"))
+    others = everywhere if case is None or case.metrics is None else case.metrics
     expected = [text.partition(" ")[0] for text in case.expect if expected_line(text) is None] if case else []
     wanted = {name: metrics[name] for name in (primary, *others, *expected)}
     return tuple(
