@@ -75,12 +75,13 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
     telemetry = tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes)
     paths_of_logs = [log for node in nodes for log in node.logs()]
     log, runs = _log_with_records(paths_of_logs, planned.format, logs)
+    log_run = record.log_run if record else None
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
         log_sha256=sha256_of(log) if log else None,
         runs=runs,
         arrivals=_arrivals(nodes, log) if log and runs else (),
-        log_run=record.log_run if record else None,
+        log_run=log_run,
         tail=log_tail(log) if log else "",
         tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
         job_tail=log_tail(paths.job_log),
@@ -97,7 +98,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
             for node, record, rows in zip(nodes, exits, telemetry, strict=True)
         ),
         programs=_programs(files),
-        printed=_printed(log, runs) if log else {},
+        printed=_printed(log, run_that_counts(runs, log_run)) if log else {},
         expected_lines=first_lines(paths_of_logs, filter(None, map(expected_line, planned.expect))),
         telemetry_rows_lost=int(sum(_number(record, "telemetry_rows_lost") for record in exits)),
         replaced_logs=tuple(
@@ -158,10 +159,10 @@ def _programs(files: TrialFiles) -> dict[str, str]:
     return {name: digest for name, digest in digests.items() if name}
 
 
-def _printed(log: Path, runs: Sequence[Run]) -> dict[str, str]:
+def _printed(log: Path, run: Run | None) -> dict[str, str]:
     """Return versions, and what is compiled and in CUDA graphs, as a log states them."""
     nccl = PRINTED_NCCL.search(log_head(log))
-    arguments = runs[-1].metadata.arguments if runs else {}
+    arguments = run.metadata.arguments if run else {}
     stated = {"libraries.nccl": nccl and nccl[1].decode(), **{name: arguments.get(name) for name in PRINTED}}
     return {name: text for name, text in stated.items() if text}
 
