@@ -112,11 +112,13 @@ def end_trial(
     state: State = State.SUCCEEDED,
     cause: str | None = None,
     retry_of: int | None = None,
+    log_run: int | None = None,
 ) -> None:
     """Archive a trial as the engine does: files, seal, result, journal."""
     key = TrialKey(item.configuration.id, number)
     paths = campaign.trial(key)
-    write_record(paths.trial, TrialRecord(f"t.{key.configuration}.{number}", campaign.name, item.configuration, number))
+    name = f"t.{key.configuration}.{number}"
+    write_record(paths.trial, TrialRecord(name, campaign.name, item.configuration, number, log_run=log_run))
     write_trial(paths, files)
     seal(paths)
     told = cause_of(cause) if cause else None

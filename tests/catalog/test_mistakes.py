@@ -60,6 +60,14 @@ MISTAKES = {
         BOX + "  accelerator: a100\n",
         ":4: accelerator: no a100 in accelerators (did you mean a100-pcie-40gb or a100-pcie-80gb or a100-sxm4-40gb?)",
     ),
+    "unknown placeholder in env of a machine": (
+        BOX + "  env: {A: '{batchsize}'}\n",
+        ":4: env.A: unknown placeholder {batchsize} (did you mean batch_size",
+    ),
+    "placeholder in an option of a job": (
+        BOX + "  executor: slurm\n  slurm: {gres: 'gpu:{gpus}', extra: ['--mem={mem}']}\n",
+        ":5: slurm.extra[0]: {mem} has no value in an option of a job (only `gres` has one, {gpus})",
+    ),
     "slurm without options": (
         BOX + "  executor: slurm\n",
         ":4: executor: slurm and a mapping `slurm:` go together (give both or neither)",
@@ -173,6 +181,11 @@ RECIPE_MISTAKES = {
         "recipes:",
         'build: ["pip install -r {requirement}"]\n  recipes:',
         ":5: build[0]: {requirement} is passed to bash as it is (lines of a build run in {build}",
+    ),
+    "placeholder in the prologue": (
+        "recipes:",
+        'prologue: ["cd {files}"]\n  recipes:',
+        ":5: prologue[0]: {files} is passed to bash as it is (placeholders are filled in commands",
     ),
     "unknown placeholder in env": (
         "command: [train.py]",

@@ -51,7 +51,6 @@ def row(*values: float, campaign: str = "first") -> ConfigurationResult:
         value=middle,
         n=len(values),
         trials=trials,
-        configuration=point.id,
     )
 
 
@@ -77,7 +76,7 @@ def test_another_machine_is_another_result_only_beyond_what_machines_differ_by()
 
 
 def test_a_result_is_named_so_that_one_row_is_meant() -> None:
-    rows = [row(1.0), row(2.0, campaign="second"), replace(row(1.0), batch_size=64, configuration="other", value=None)]
+    rows = [row(1.0), row(2.0, campaign="second"), replace(row(1.0), batch_size=64, value=None)]
     assert find_result("second/" + rows[0].configuration, rows).value == 2.0
     with pytest.raises(RequestError, match="2 results have this name"):
         find_result(rows[0].configuration, rows)

@@ -90,7 +90,7 @@ def test_a_version_runs_again_after_its_campaign_has_ended(counting, checkout):
     (counting.home / "broken").unlink()
     counting.dlperf("retry", "turns")
     until(lambda: git(checkout, "worktree", "list").count("\n") == 1, lambda: git(checkout, "worktree", "list"))
-    values = {row.configuration: row.value for row in load_results(counting.workspace)}
+    values = {row.id: row.value for row in load_results(counting.workspace)}
     assert sorted(values.values()) == [16.0, 32.0]
     (slower,) = (name for name in values if sides[1][:12] in name)
     done = counting.dlperf("reproduce", f"turns/{slower}", "--max-repeats", "2", "--name", "again", code=4)

@@ -12,8 +12,8 @@ from dlperf.executors.base import Trial
 from dlperf.executors.batch.executor import BatchExecutor
 from dlperf.executors.batch.slurm import Slurm
 from dlperf.plan import Node
-from dlperf.plan.model import node_address
 from dlperf.runs.paths import TrialPaths
+from dlperf.substitution import node_address
 
 
 def slurm_trial(folder: Path, script: str, nodes: int = 1, queue: dict | None = None, **limits) -> Trial:

@@ -12,8 +12,8 @@ from dlperf.errors import DlperfError
 from dlperf.executors.batch.executor import BatchExecutor
 from dlperf.executors.scheduler import find_scheduler
 from dlperf.plan import Node
-from dlperf.plan.model import node_address
 from dlperf.runs.records import State
+from dlperf.substitution import node_address
 from gridengine_lab import PLUGIN, gridengine, gridengine_cluster
 
 __all__ = ["gridengine", "gridengine_cluster"]

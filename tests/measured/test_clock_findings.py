@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.derived.measure import measure_trial
+from dlperf.derived.timeline import measure_trial
 from dlperf.measured.model import TrialResult
 from dlperf.nodes.bootstrap import supervisor_archive
 from dlperf.plan import TrialKey

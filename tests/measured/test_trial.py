@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from causes import cause_of
-from dlperf.derived.measure import measure_trial
+from dlperf.derived.timeline import measure_trial
 from dlperf.measured.model import TrialResult
 from dlperf.messages import Message, message
 from dlperf.plan import PlannedConfiguration, TrialKey

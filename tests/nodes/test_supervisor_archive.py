@@ -24,7 +24,7 @@ from dlperf.nodes.supervisor.host import machine
 from waiting import until
 
 OLDEST = (3, 6)
-MODULES = sorted(bootstrap.PACKAGE.rglob("*.py"))
+MODULES = [*sorted(bootstrap.PACKAGE.rglob("*.py")), bootstrap.SHARED]
 
 
 def _old_python() -> str | None:
@@ -64,9 +64,11 @@ def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 def _is_inside(node: ast.Import | ast.ImportFrom, path: Path) -> bool:
-    """Whether a module imports a part of the package, relative to itself."""
-    depth = len(path.relative_to(bootstrap.PACKAGE).parts)
-    return isinstance(node, ast.ImportFrom) and 1 <= node.level <= depth
+    """Whether a module imports a part of the package, relative to itself, or the one shared module."""
+    if not isinstance(node, ast.ImportFrom):
+        return False
+    depth = len(path.relative_to(bootstrap.PACKAGE.parent).parts) - 1 if bootstrap.PACKAGE in path.parents else 0
+    return node.module == f"dlperf.{bootstrap.SHARED.stem}" or 1 <= node.level <= depth
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dlperf.catalog import entry, machines
-from dlperf.catalog.placeholders import fill
 from dlperf.errors import RequestError
 from dlperf.plan import Container, Launch, Node, Preparation
 from dlperf.plan.hiding import Hidden, revealed
@@ -24,6 +23,7 @@ from dlperf.plan.subject import STARTED_ONCE
 from dlperf.render.containers import RUNTIMES
 from dlperf.render.launchers import LAUNCHERS
 from dlperf.render.trial import Runtime, render_trial
+from dlperf.substitution import fill
 
 REPORT = "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ), os.getcwd()]))"
 NASTY = """'; touch owned; echo $(id) `id` $HOME "\\ * ? ~ & | < > ! # \n newline \t tab é 中 { } {{steps}} -n --"""
@@ -34,7 +34,7 @@ NAME = st.from_regex(r"[A-Z_][A-Z0-9_]{0,8}", fullmatch=True).map(lambda name: f
 
 def escaped(text: str) -> str:
     """The text as a catalogue's author writes it: a placeholder's name needs doubled braces."""
-    return fill("{x}", {"x": text})
+    return fill("{x}", {"x": text}, is_last=False)
 
 
 def launch_of(*command: str, **fields) -> Launch:

@@ -6,7 +6,6 @@ import hashlib
 from dataclasses import replace
 
 from dlperf.measured.model import TrialResult
-from dlperf.plan import Configuration
 from dlperf.table.model import ConfigurationResult, Status
 
 LOG = "".join(
@@ -26,7 +25,6 @@ def measured(
     **other: object,
 ) -> ConfigurationResult:
     """A row of campaign ``first``."""
-    configuration = Configuration("box", framework, "resnet50-imagenet", precision, 256, 1, gpus)
     row = ConfigurationResult(
         campaign="first",
         hardware="box",
@@ -46,7 +44,6 @@ def measured(
         protocol="dlperf-v1",
         status=status or Status("measured"),
         trials=tuple(_trial(number, value) for number in range(1, trials + 1)) if value else (),
-        configuration=configuration.id,
     )
     return replace(row, **other)  # type: ignore[arg-type]
 

@@ -131,7 +131,7 @@ def make_workspace(root: Path, data: SiteData) -> WorkspacePaths:
     workspace = WorkspacePaths(root)
     for row in data.results:
         for trial in row.trials if row.campaign in data.campaigns else ():
-            node = workspace.campaign(row.campaign).trial(TrialKey(row.configuration, trial.number)).node("n1")
+            node = workspace.campaign(row.campaign).trial(TrialKey(row.id, trial.number)).node("n1")
             node.directory.mkdir(parents=True)
             node.launch.write_text(LAUNCH)
             node.log.write_text(LOG)

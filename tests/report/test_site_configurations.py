@@ -74,7 +74,7 @@ def test_other_estimators_are_compared_with_the_result_by_the_medians_of_the_tri
 def test_a_third_party_result_shows_how_it_compares_with_its_raw_log() -> None:
     data = sample()
     (checked, *_) = data.audit
-    row = replace(published("paddle", 1, 393.561), printed=checked.published, configuration=checked.id)
+    row = replace(published("paddle", 1, 393.561), printed=checked.published, batch_size=checked.batch_size)
     text = configurations(ENGLISH, data, at.group_of(row), (row,), {})
     assert re.search(r'<td>Verdict</td> <td><a href="[./]*audit\.html#report-perf">exact</a></td>', text)
     assert "dlperf verify published --logs owner/repository@commit:FOLDER" in Document(text).text
@@ -194,10 +194,10 @@ def test_a_result_is_cited_and_disputed_with_its_address() -> None:
     page = Document(configurations(ENGLISH, data, at.group_of(row), (row,), {}))
     address = f"https://example.org/{at.configuration_page(row).replace('.md', '.html')}"
     assert f"url = {{{address}}}" in page.text
-    assert f"@misc{{first:{row.configuration}," in page.text
+    assert f"@misc{{first:{row.id}," in page.text
     issue = next(link for link in page.links if link.startswith("https://github.com/a/b/issues/new?"))
     fields = parse_qs(urlsplit(issue).query)
-    assert fields["title"] == [f"Disputed result: first/{row.configuration}"]
+    assert fields["title"] == [f"Disputed result: first/{row.id}"]
     assert address in fields["body"][0]
     assert "400.123456" in fields["body"][0]
 
@@ -220,7 +220,7 @@ def test_a_page_begins_with_results_and_ends_with_what_they_were_measured_on() -
 def test_the_training_program_is_offered_as_it_was_sent(tmp_path: Path) -> None:
     row, program = measured("alpha", trials=1), b"print('step=1')\n"
     workspace = WorkspacePaths(tmp_path)
-    paths = workspace.campaign("first").trial(TrialKey(row.configuration, 1))
+    paths = workspace.campaign("first").trial(TrialKey(row.id, 1))
     keep_sent(paths, {"n1/files/train.py": program, "n1/launch.sh": b"exec python3 train.py"})
     paths.node("n1").log.parent.mkdir(parents=True)
     paths.node("n1").log.write_text("step=1\n")

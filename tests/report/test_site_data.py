@@ -91,7 +91,6 @@ def test_the_share_of_the_roofline_is_among_the_data() -> None:
         )
         for plan in record.configurations[:1]
     )
-    row = replace(row, configuration=plans[0].configuration.id)
     data = replace(
         data,
         results=(row,),

@@ -21,7 +21,7 @@ PROFILED = replace(SHOWN, campaign="alpha-profile", trials=SHOWN.trials[:1])
 
 
 def data_with(*profiled: ConfigurationResult) -> SiteData:
-    keys = frozenset((row.campaign, row.configuration) for row in profiled)
+    keys = frozenset((row.campaign, row.id) for row in profiled)
     return replace(sample(), results=(SHOWN, PROFILED), profiled=keys, campaigns={})
 
 

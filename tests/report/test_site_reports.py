@@ -204,7 +204,7 @@ def test_machines_of_a_report_stand_side_by_side() -> None:
     data = sample()
     box = data.hardware["box"]
     other = box.model_copy(update={"id": "other", "title": "Another box", "facts": {"cpu": "EPYC"}})
-    rows = (measured("alpha"), measured("alpha", hardware="other", configuration="other"))
+    rows = (measured("alpha"), measured("alpha", hardware="other"))
     data = replace(data, results=rows, hardware={"box": box, "other": other})
     text = pages(data)["results/reports/measured/dlperf-v1/resnet50-imagenet.md"]
     assert ["Item", "A box", "Another box"] in rows_of(text)
@@ -261,7 +261,7 @@ def test_the_clocks_at_which_frameworks_were_measured_stand_side_by_side() -> No
 
 def test_machines_on_which_no_framework_is_beside_another_do_not_differ_between_the_frameworks() -> None:
     beside = (measured("alpha"), measured("beta"))
-    alone = measured("alpha", hardware="larger", configuration="larger")
+    alone = measured("alpha", hardware="larger")
     probed = {
         ("first", row.hardware, row.framework): Probed({"driver": "550" if row.hardware == "box" else "560"})
         for row in (*beside, alone)

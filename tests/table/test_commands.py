@@ -294,3 +294,12 @@ def test_a_workspace_is_looked_for_above_a_folder_that_is_there(run: Command, wo
     assert run("--workspace", "notes", "results").returncode == 0
     done = run("--workspace", "nots", "results")
     assert (done.returncode, done.stderr) == (2, f"dlperf: {workspace.root}/nots: there is no such folder\n")
+
+
+@pytest.mark.parametrize("words", ["results", "status", "verify"])
+def test_campaigns_of_version_0_1_are_named_where_results_are_read(
+    run: Command, workspace: WorkspacePaths, words: str
+) -> None:
+    (workspace.runs / "old").mkdir()
+    (workspace.runs / "old/campaign.yaml").write_text("name: old\n")
+    assert "runs/old: of dlperf 0.1, which this version does not read" in run(words).stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -272,7 +273,8 @@ def test_an_axis_is_a_column_a_filter_and_a_key_of_results(workspace: WorkspaceP
     assert list(read_csv(tmp_path / "all.csv")["sequence_length"]) == [2048, 8192]
 
 
-def test_every_kept_result_of_our_own_has_one_identity() -> None:
-    own = [row for row in load_results(WorkspacePaths(Path(__file__).parents[2])) if row.trials]
-    assert own
-    assert [row.configuration for row in own] == [row.id for row in own]
+def test_every_kept_result_has_one_identity_that_can_name_a_folder() -> None:
+    rows = load_results(WorkspacePaths(Path(__file__).parents[2]))
+    assert all(re.fullmatch(r"[\w.-]+", row.id, re.ASCII) for row in rows)
+    assert len({(row.campaign, row.id, row.variant) for row in rows}) == len(rows)
+    assert {row.as_data()["configuration"] == row.id for row in rows} == {True}

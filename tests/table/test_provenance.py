@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.derived.measure import measure_trial
+from dlperf.derived.timeline import measure_trial
 from dlperf.measured.model import TrialResult
 from dlperf.plan import TrialKey
 from dlperf.runs.archive import keep_sent, sha256_of

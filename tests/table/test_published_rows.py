@@ -58,7 +58,7 @@ def test_a_published_figure_is_a_row_without_spread_or_n():
     assert (row.framework, row.case, row.precision, row.scale) == ("ngc-pytorch", "resnet50", "fp32", "1n1g")
     assert (row.value, row.printed, row.unit) == (370.194, "370.194", "images/s")
     assert (row.spread, row.n, row.mfu, row.trials) == (None, None, None, ())
-    assert row.configuration == "tesla-v100-sxm2-32gb_ngc-pytorch_resnet50_fp32_bs256_1n1g"
+    assert row.id == "tesla-v100-sxm2-32gb_ngc-pytorch_resnet50_fp32_bs256_1n1g"
     assert row.source == "owner/repository@abc:README.md"
 
 
@@ -122,6 +122,6 @@ def test_the_protocol_of_a_published_row_fits_its_framework_and_the_rule_of_its_
             family = next((name for name in ("tensorflow", "pytorch", "mxnet", "paddle") if name in row.protocol), "")
             checked += bool(rule)
             if family not in row.framework or rule not in ("", protocols[row.protocol].estimator):
-                contradictions.append((report.id, row.configuration, row.protocol, rule))
+                contradictions.append((report.id, row.id, row.protocol, rule))
     assert contradictions == []
     assert checked > 150

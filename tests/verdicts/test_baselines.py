@@ -18,7 +18,7 @@ POINT = Configuration("box", "numpy", "lenet5", "fp32", 32, 1, 1)
 
 
 def row(*values: float, campaign: str = "a", gpu: str = "GPU-1", **fields: object) -> ConfigurationResult:
-    known = {"unit": "images/s", "configuration": POINT.id, "status": Status("measured"), **fields}
+    known = {"unit": "images/s", "status": Status("measured"), **fields}
     found = claimable(ConfigurationResult(**field_values(POINT), campaign=campaign, **known), *values)
     conditions = CONDITIONS | {"gpu.uuid": gpu}
     return replace(found, trials=tuple(replace(trial, conditions=conditions) for trial in found.trials))

@@ -77,7 +77,6 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
             replace(
                 of_trials(side, conditions=CONDITIONS | {"gpu.uuid": f"GPU-{gpu}"}),
                 campaign=f"c{gpu}",
-                configuration=side.framework,
             )
             for side in sides
         ]

@@ -36,7 +36,6 @@ def row(campaign: str, *values: float, framework: str = "f", gpus: int = 1, unit
         "mfu": None,
         "protocol": "p",
         "status": Status("measured" if values else "out_of_memory"),
-        "configuration": f"h_{framework}_m_fp32_bs8_1n{gpus}g",
     }
     fields = known | {"campaign": campaign, "framework": framework, "gpus": gpus, "unit": unit} | more
     return ConfigurationResult(value=value, trials=trials, **fields)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ POINT = Configuration("box", "numpy", "lenet5", "fp32", 32, 1, 1)
 
 
 def row(number: int, value: float, **fields: object) -> ConfigurationResult:
-    known = {"unit": "images/s", "configuration": POINT.id, "status": Status("measured"), "value": value, **fields}
+    known = {"unit": "images/s", "status": Status("measured"), "value": value, **fields}
     found = replace(
         claimable(ConfigurationResult(**field_values(POINT), campaign=f"c{number}", **known), value), value=value
     )
@@ -67,5 +67,5 @@ def test_a_result_without_a_value_fails():
 
 def test_a_history_is_of_one_configuration_and_protocol_in_order_and_ends_with_the_result():
     rows = history(*[1.0] * 5)
-    others = [replace(rows[0], configuration="other"), replace(rows[0], protocol="quick"), replace(rows[0], value=None)]
+    others = [replace(rows[0], framework="other"), replace(rows[0], protocol="quick"), replace(rows[0], value=None)]
     assert [each.campaign for each in history_of(rows[3], [*reversed(rows), *others])] == ["c0", "c1", "c2", "c3"]

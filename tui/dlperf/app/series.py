@@ -8,15 +8,15 @@ from pathlib import Path
 from dlperf.app.model.curve import Series
 from dlperf.app.watching import WatchedCampaign
 from dlperf.errors import DlperfError
-from dlperf.evidence.logs import LogReader, is_gzip, log_head
-from dlperf.formats.parser import LogParser
-from dlperf.formats.registry import parser_for, wrapping_for
+from dlperf.evidence.gather import run_that_counts
+from dlperf.evidence.growing import GrowingLog
+from dlperf.evidence.logs import BLOCK, LogReader, is_plain
 from dlperf.formats.samples import Run
 from dlperf.measured.run import measure_planned
-from dlperf.opening import open_regular
 from dlperf.plan import PlannedConfiguration, TrialKey
-
-BLOCK = 1 << 20
+from dlperf.runs.archive import TrialFiles
+from dlperf.runs.records import TrialRecord
+from dlperf.runs.store import read_record_if_whole
 
 
 def log_of_the_figure(campaign: WatchedCampaign, key: TrialKey) -> Path | None:
@@ -28,13 +28,21 @@ def log_of_the_figure(campaign: WatchedCampaign, key: TrialKey) -> Path | None:
     return logs[0] if logs else None
 
 
+def log_run_of(campaign: WatchedCampaign, key: TrialKey) -> int | None:
+    """Return which run of its log a trial is; None for the last one."""
+    paths = campaign.paths.trial(key)
+    record = read_record_if_whole(paths.trial, TrialRecord, read=TrialFiles(paths).read)
+    return record.log_run if record else None
+
+
 class SeriesReader:
     """Parses what was added to a log. For a thread: a long log takes seconds."""
 
-    def __init__(self, path: Path, planned: PlannedConfiguration, formats: LogReader) -> None:
-        self.path, self._planned, self._formats = path, planned, formats
-        self._parser: LogParser | None = None
-        self._offset = 0
+    def __init__(
+        self, path: Path, planned: PlannedConfiguration, formats: LogReader, log_run: int | None = None
+    ) -> None:
+        self.path, self._planned, self._formats, self._log_run = path, planned, formats, log_run
+        self._log = GrowingLog(path, planned.format, formats.formats)
 
     def advance(self) -> Series | None:
         """Return the curve of a log that grows, so far; None where it gives none.
@@ -42,34 +50,22 @@ class SeriesReader:
         Raises:
             DlperfError: the log cannot be read, or its format is unknown.
         """
-        if is_gzip(self.path):
+        if not is_plain(self.path):
             return self.whole()
-        self._parser = self._parser or self._first_parser()
-        self._feed(self._parser)
-        runs = [run for run in self._parser.runs if len(run.samples)]
-        return self._series(runs[-1]) if runs else None
-
-    def _first_parser(self) -> LogParser:
-        """Return a parser that knows what stands before the lines that the log has so far."""
-        wrapping = wrapping_for(self._planned.format, log_head(self.path), self._formats.formats)
-        return parser_for(self._planned.format, self._formats.formats, wrapping)
+        try:
+            while self._log.read() == BLOCK:
+                pass
+        except OSError as error:
+            raise DlperfError(f"{self.path}: {error.strerror}") from error
+        return self._series(self._log.run)
 
     def whole(self) -> Series | None:
         """Return the curve of a log that has ended, whose last lines may state what its records lack."""
-        runs = self._formats.read(self.path, self._planned.format)
-        return self._series(runs[-1]) if runs else None
+        return self._series(run_that_counts(self._formats.read(self.path, self._planned.format), self._log_run))
 
-    def _feed(self, parser: LogParser) -> None:
-        try:
-            with open_regular(self.path) as stream:
-                stream.seek(self._offset)
-                while data := stream.read(BLOCK):
-                    parser.feed(data)
-                    self._offset += len(data)
-        except OSError as error:
-            raise DlperfError(f"{self.path}: {error.strerror}") from error
-
-    def _series(self, run: Run) -> Series | None:
+    def _series(self, run: Run | None) -> Series | None:
+        if run is None:
+            return None
         measured = measure_planned(run, self._planned)
         steps, rates = measured.curve.steps, measured.curve.rates
         # copies: the columns may be the run's own, which grow while the curve is drawn

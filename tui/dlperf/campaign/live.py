@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
-from os import SEEK_END
 from pathlib import Path
 from statistics import median
 
 from dlperf.catalog.log_format import LogFormat
-from dlperf.formats.registry import parser_for, wrapping_for
+from dlperf.evidence.growing import GrowingLog
 from dlperf.formats.samples import Run, Samples
 from dlperf.measured.run import measure_planned
-from dlperf.opening import open_regular
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.records import TrialProgress
 
@@ -31,11 +29,8 @@ class LiveLog:
     """Parse a log as it grows; a missing or empty log is no error."""
 
     def __init__(self, path: Path, planned: PlannedConfiguration, formats: Sequence[LogFormat] = ()) -> None:
-        self._path = path
         self._planned = planned
-        self._formats = formats
-        self._parser = parser_for(planned.format, formats)
-        self._offset = 0
+        self._log = GrowingLog(path, planned.format, formats)
         self._arrivals: list[tuple[float, float]] = []
         """When (monotonic) the first and the newest step were read, and which: the pace of a log without times."""
         self.progress = TrialProgress(steps=planned_steps(planned), unit=planned.unit)
@@ -44,26 +39,17 @@ class LiveLog:
     def read(self) -> bool:
         """Parse what was added; return whether there is more to read."""
         try:
-            with open_regular(self._path) as stream:
-                if stream.seek(0, SEEK_END) < self._offset:  # truncated or replaced
-                    self._offset = 0
-                stream.seek(self._offset)
-                data = stream.read(READ_LIMIT)
+            added = self._log.read(READ_LIMIT)
         except FileNotFoundError:
             return False
-        if data and not self._offset:
-            wrapping = wrapping_for(self._planned.format, data, self._formats)
-            self._parser = parser_for(self._planned.format, self._formats, wrapping)
-        self._offset += len(data)
-        if data:
-            self._parser.feed(data)
+        if added:
             self.progress = self._progress()
-        return len(data) == READ_LIMIT
+        return added == READ_LIMIT
 
     def _progress(self) -> TrialProgress:
         steps = self.progress.steps
-        run = self._parser.runs[-1] if self._parser.runs else None
-        if run is None or not len(run.samples):
+        run = self._log.run
+        if run is None:
             return TrialProgress(steps=steps, unit=self._planned.unit)
         recent = run.samples.last(RECENT)
         step = _int_or_none(recent.step[-1])
@@ -97,8 +83,8 @@ class LiveLog:
         if self._planned.primary.estimator != "protocol":
             return self._planned.unit, ()
         measured = measure_planned(replace(run, samples=run.samples.last(MEASURED)), self._planned)
-        rates = [float(f"{rate:.6g}") for rate in measured.curve.rates[-RECENT:] if isfinite(rate)]
-        return measured.run.unit, tuple(rates)
+        rates = [float(f"{rate:.6g}") for rate in measured.curve.rates if isfinite(rate)]
+        return measured.run.unit, tuple(rates[-RECENT:])
 
 
 def planned_steps(planned: PlannedConfiguration) -> int | None:

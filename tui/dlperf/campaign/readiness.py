@@ -19,7 +19,7 @@ from dlperf.campaign.create import trial_id
 from dlperf.campaign.dependencies import OpenExecutor
 from dlperf.catalog.files.load import Catalog
 from dlperf.catalog.files.problem import hint
-from dlperf.derived.measure import measure_trial
+from dlperf.derived.timeline import measure_trial
 from dlperf.errors import DlperfError, RequestError
 from dlperf.executors.base import CheckItem, Executor, Observation, Trial
 from dlperf.executors.cleaning import clean

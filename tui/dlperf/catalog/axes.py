@@ -17,6 +17,7 @@ ACCUMULATION = "gradient_accumulation"
 """Axis of the batches whose gradients are added up for one step."""
 REVISION = "revision"
 """Axis of two versions of a program that are compared."""
+_UNSAFE = re.compile(r"[^\w.-]+", re.ASCII)
 _SCALE = re.compile(r"(?:([1-9][0-9]{0,4})n)?([1-9][0-9]{0,2})g?")
 
 
@@ -57,9 +58,12 @@ class Configuration:
 
     @property
     def id(self) -> str:
-        """Unique and safe as a folder name, because catalogue ids contain no underscore."""
-        parts = (self.hardware, self.framework, self.case, self.precision, f"bs{self.batch_size}", self.scale)
-        return "_".join((*parts, *map(axis_slug, self.axes)))
+        """Unique and safe as a folder name, because catalogue ids contain no underscore.
+
+        What a third-party report calls a precision may hold other characters, which become hyphens.
+        """
+        names = _UNSAFE.sub("-", f"{self.hardware}_{self.framework}_{self.case}_{self.precision}")
+        return "_".join((names, f"bs{self.batch_size}", self.scale, *map(axis_slug, self.axes)))
 
 
 def field_values(record: Any) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class Located(Generic[E]):
 
 
 @dataclass
-class Layer:
+class CatalogFolder:
     """One catalogue folder."""
 
     entries: dict[str, dict[str, Located[Any]]]
@@ -65,9 +65,9 @@ class Layer:
     problems: list[Problem]
 
 
-def read_layer(folder: Path, kinds: Collection[str] = KINDS) -> Layer:
+def read_layer(folder: Path, kinds: Collection[str] = KINDS) -> CatalogFolder:
     """Read the entries of a catalogue folder; a missing folder is an empty one."""
-    layer = Layer({kind: {} for kind in KINDS}, {kind: {} for kind in KINDS}, [])
+    layer = CatalogFolder({kind: {} for kind in KINDS}, {kind: {} for kind in KINDS}, [])
     for kind in kinds:
         for path in _files(folder, kind):
             document = read_document(path)
@@ -118,7 +118,7 @@ def _unknown_kinds(document: Document) -> Iterator[Problem]:
         yield document.problem((key,), f"no kind of entry ({listed(KINDS)})")
 
 
-def _read_entries(layer: Layer, kind: str, document: Document, place: Location) -> None:
+def _read_entries(layer: CatalogFolder, kind: str, document: Document, place: Location) -> None:
     for root, data in _roots(document, place):
         name = data.get("id") if isinstance(data, dict) else None
         if isinstance(name, str):

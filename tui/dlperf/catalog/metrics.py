@@ -53,6 +53,8 @@ class Metric(Entry):
     estimator: Annotated[Computed | Printed, or_installed(METRICS)] = "last"
     """Where the value comes from, also a function of an installed package; from ``last`` on, a statistic of what the
     log prints."""
+    everywhere: bool = False
+    """Whether cases that name no metrics have it."""
     needs: tuple[Need, ...] = ()
     """Without which a comparison of it gives no verdict."""
 

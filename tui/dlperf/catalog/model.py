@@ -133,14 +133,6 @@ class LanguageModel(Model):
         return 6 * (multiplied + self.layers * self.hidden * sequence_length) / 1e9
 
 
-OTHER_METRICS = (
-    *("step_time", "step_time_p95", "model_tflops_per_gpu", "mfu"),
-    *("peak_memory_per_gpu", "allocated_memory_per_gpu", "energy_per_sample"),
-    *("cpu_energy_per_sample", "node_energy_per_sample", "cost_per_million"),
-    *("final_loss", "time_to_train"),
-)
-
-
 ASPECTS = (
     *("model", "loss_function", "optimizer_settings", "synthetic_data", "seeds", "dropout"),
     *("running_statistics", "input_type", "layout", "pooling", "attention_kernel"),
@@ -187,8 +179,8 @@ class Case(Entry):
     """Of the value under the protocol: images/s, tokens/s, GB/s, ms …"""
     metric: MetricId | None = None
     """The primary metric: throughput, or duration where the unit is one of time, if absent."""
-    metrics: tuple[MetricId, ...] = OTHER_METRICS
-    """Measured beside the primary one, where the trial gives them."""
+    metrics: tuple[MetricId, ...] | None = None
+    """Measured beside the primary one, where the trial gives them; those that are ``everywhere`` if absent."""
     expect: tuple[Annotated[str, StringConstraints(pattern=EXPECTATION)], ...] = ()
     """What a valid trial measures (``final_loss < 7.5``) and prints: a regular expression for a line of any of its logs
     (``log has ^finished``, ``log lacks loss=nan``). A trial that does not has no value."""

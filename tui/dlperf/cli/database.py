@@ -50,7 +50,7 @@ def export(
     if campaign or not file:
         raise RequestError("--campaign: a file holds all campaigns" if campaign else "export: name a FILE, or --mlflow")
     refuse_other_file(file)
-    database = results_database(options.current_workspace(context), unreadable.append)
+    database = results_database(options.read_workspace(context), unreadable.append)
     write_database(database, file)
     ((results,),) = database.execute("SELECT count(*) FROM results")
     print_note(f"{count_noun(results, 'result')} written to {file}")
@@ -81,7 +81,7 @@ def query(
     if not sql:
         raise RequestError("query: name what to select, such as 'SELECT * FROM results', or give --schema")
     unreadable: list[DlperfError] = []
-    answer = query_database(results_database(options.current_workspace(context), unreadable.append), sql)
+    answer = query_database(results_database(options.read_workspace(context), unreadable.append), sql)
     if csv:
         _write_csv(answer, csv)
     if as_json:

@@ -40,6 +40,14 @@ def current_workspace(context: typer.Context) -> WorkspacePaths:
     return WorkspacePaths.find(workspace_option(context) or Path.cwd())
 
 
+def read_workspace(context: typer.Context) -> WorkspacePaths:
+    """Return the current workspace, and name on stderr what this version does not read in it."""
+    paths = current_workspace(context)
+    if unread := paths.unread():
+        print_skipped(unread)
+    return paths
+
+
 def open_workspace(context: typer.Context, complain: Callable[[object], object] | None = None) -> dlperf.Workspace:
     """Return the current workspace as Python programs have it.
 
@@ -51,7 +59,7 @@ def open_workspace(context: typer.Context, complain: Callable[[object], object] 
     """
     from dlperf.view.workspace import Workspace
 
-    return Workspace(workspace_option(context) or Path.cwd(), complain or print_skipped)
+    return Workspace(read_workspace(context).root, complain or print_skipped)
 
 
 def optional_workspace(context: typer.Context) -> WorkspacePaths | None:

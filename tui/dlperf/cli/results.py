@@ -138,7 +138,7 @@ def verify(
     from dlperf.verification.audit import require_folders
     from dlperf.verification.verify import PUBLISHED, verify_campaign, verify_published
 
-    workspace = options.current_workspace(context)
+    workspace = options.read_workspace(context)
     require_folders(raw_logs or ())
     only_published = campaign == PUBLISHED
     chosen = workspace.campaigns() if not campaign else () if only_published else (find_campaign(workspace, campaign),)

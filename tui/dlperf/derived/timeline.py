@@ -218,6 +218,18 @@ class Derived:
     timeline: Timeline
 
 
+def measure_trial(
+    paths: TrialPaths, planned: PlannedConfiguration, status: TrialStatus, logs: LogReader = BUILTIN_FORMATS
+) -> TrialResult:
+    """Compute the result of a trial from its archived files.
+
+    The first log with records counts: node 0 first, ``out.log`` before the logs of single ranks. A missing or
+    unreadable file leaves its part of the result empty.
+    """
+    evidence = gather(paths, planned, logs)
+    return result_of(evidence, measured_of(evidence, planned), planned, status)
+
+
 def derive(
     paths: TrialPaths, planned: PlannedConfiguration, status: TrialStatus, logs: LogReader = BUILTIN_FORMATS
 ) -> Derived:

@@ -60,19 +60,19 @@ def timed_by_arrival(run: Run, arrivals: Sequence[Arrival], started: float) -> R
     return replace(run, samples=replace(run.samples, time=times), timed_on_arrival=True)
 
 
-class _Row(NamedTuple):
+class _ArrivalRow(NamedTuple):
     seconds: float
     size: int
 
 
-def _rows(data: bytes, name: str) -> Iterator[_Row]:
+def _rows(data: bytes, name: str) -> Iterator[_ArrivalRow]:
     for line in data.decode("utf-8", "replace").splitlines()[1:MOST]:
         seconds, size, log = line.split(",", 2)
         if log == name:
-            yield _Row(float(seconds), int(size))
+            yield _ArrivalRow(float(seconds), int(size))
 
 
-def _lines_at(rows: list[_Row], log: Path) -> Iterator[Arrival]:
+def _lines_at(rows: list[_ArrivalRow], log: Path) -> Iterator[Arrival]:
     """Count the line feeds before each size, in one pass."""
     with open_regular(log) as stream:
         lines = position = 0

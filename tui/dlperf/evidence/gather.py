@@ -62,9 +62,14 @@ class Evidence:
 
     @property
     def run(self) -> Run | None:
-        if self.log_run is not None:
-            return next((run for run in self.runs if run.number == self.log_run), None)
-        return self.runs[-1] if self.runs else None
+        return run_that_counts(self.runs, self.log_run)
+
+
+def run_that_counts(runs: Sequence[Run], number: int | None = None) -> Run | None:
+    """Return the run of a log that is a trial's: the one of this number, else the last."""
+    if number is not None:
+        return next((run for run in runs if run.number == number), None)
+    return runs[-1] if runs else None
 
 
 def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) -> Evidence:
@@ -79,6 +84,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
     arrivals = _arrivals(nodes[node], log) if log and stated and node is not None else ()
     started = _started(exits[node]) if node is not None else 0.0
     runs = tuple(timed_by_arrival(run, arrivals, started) for run in stated)
+    log_run = record.log_run if record else None
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
         log_sha256=sha256_of(log) if log else None,
@@ -86,7 +92,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         arrivals=arrivals,
         has_own_times=runs == stated,
         started=started,
-        log_run=record.log_run if record else None,
+        log_run=log_run,
         tail=log_tail(log) if log else "",
         tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
         job_tail=log_tail(paths.job_log),
@@ -103,7 +109,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
             for node, record, rows in zip(nodes, exits, telemetry, strict=True)
         ),
         programs=_programs(files),
-        printed=_printed(log, runs) if log else {},
+        printed=_printed(log, run_that_counts(runs, log_run)) if log else {},
         expected_lines=first_lines(paths_of_logs, filter(None, map(expected_line, planned.expect))),
         telemetry_rows_lost=int(sum(_number(record, "telemetry_rows_lost") for record in exits)),
         replaced_logs=tuple(
@@ -169,10 +175,10 @@ def _programs(files: TrialFiles) -> dict[str, str]:
     return {name: digest for name, digest in digests.items() if name}
 
 
-def _printed(log: Path, runs: Sequence[Run]) -> dict[str, str]:
+def _printed(log: Path, run: Run | None) -> dict[str, str]:
     """Return versions, and what is compiled and in CUDA graphs, as a log states them."""
     nccl = PRINTED_NCCL.search(log_head(log))
-    arguments = runs[-1].metadata.arguments if runs else {}
+    arguments = run.metadata.arguments if run else {}
     stated = {"libraries.nccl": nccl and nccl[1].decode(), **{name: arguments.get(name) for name in PRINTED}}
     return {name: text for name, text in stated.items() if text}
 

@@ -133,6 +133,16 @@ def is_gzip(path: Path) -> bool:
         raise RequestError(f"{path}: {error.strerror}") from error
 
 
+def is_plain(path: Path) -> bool:
+    """Whether a log is neither packed nor converted.
+
+    Raises:
+        RequestError: the file cannot be read.
+    """
+    with open_log(path) as stream:
+        return isinstance(stream, BufferedReader)
+
+
 def open_log(path: Path) -> BufferedIOBase:
     """Open a log: unpacked, in UTF-8.
 

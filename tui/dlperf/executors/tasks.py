@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from dlperf.catalog.placeholders import finish, names_in
 from dlperf.executors.base import Trial
 from dlperf.plan import Launch, Node
 from dlperf.render.launchers import find_launcher
 from dlperf.render.trial import LAUNCH, mark, preparations, shell_of
 from dlperf.runs.paths import NodePaths, file_name
+from dlperf.substitution import fill, names_in
 
 JOB = "job.json"
 """The settings of the supervisor: command, mark, limits, container, GPUs."""
@@ -79,5 +79,5 @@ def container_facts(launch: Launch) -> dict[str, Any] | None:
     if launch.container is None:
         return None
     plain = [name for name in launch.runtime_env if not any(names_in(launch.env[name]))]
-    variables = {name: finish(launch.env[name], {}) for name in plain}
+    variables = {name: fill(launch.env[name], {}) for name in plain}
     return {"runtime": launch.container.runtime, "image": launch.container.image, "env": variables}

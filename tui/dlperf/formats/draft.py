@@ -41,7 +41,7 @@ _UNITS = {"tok": "tokens/s", "wor": "words/s", "seq": "sequences/s", "ima": "ima
 
 
 @dataclass(frozen=True)
-class _Field:
+class _DraftField:
     start: int
     name: str
     expression: str
@@ -103,7 +103,7 @@ def _scope(line: str) -> str:
     )
 
 
-def _rate(line: str) -> _Field | None:
+def _rate(line: str) -> _DraftField | None:
     for name, pattern in _RATES:
         match = pattern.search(line)
         if match and not _WHOLE.search(line[: match.start("number")]):
@@ -121,7 +121,7 @@ def _unit(parts: dict[str, str | None]) -> str:
     return unit if unit.endswith("/s") else _UNITS.get(unit[:3], "samples/s")
 
 
-def _only_number(line: str) -> _Field | None:
+def _only_number(line: str) -> _DraftField | None:
     match = _ONLY.match(line)
     if match is None:
         return None
@@ -136,11 +136,11 @@ def _time_format(line: str) -> str:
     return f"time_format: '%Y-%m-%d{time['between']}%H:%M:%S{fraction}'\n" if time else ""
 
 
-def _field(name: str, match: re.Match[str], expression: str, unit: str = "") -> _Field:
+def _field(name: str, match: re.Match[str], expression: str, unit: str = "") -> _DraftField:
     parts = match.groupdict()
     before, after = (_literal(parts.get(side) or "") for side in ("before", "after"))
     start = match.start("before") if parts.get("before") else match.start()
-    return _Field(start, name, f"{before}(?P<{name}>{expression}){after}", unit)
+    return _DraftField(start, name, f"{before}(?P<{name}>{expression}){after}", unit)
 
 
 def _literal(text: str) -> str:

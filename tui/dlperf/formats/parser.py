@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, chain, groupby, islice, takewhile
 from math import nan
 from operator import itemgetter
@@ -49,6 +50,16 @@ class LogParser:
     def runs(self) -> list[Run]:
         """The runs found so far; the last one grows."""
         return self._recorder.runs
+
+    @property
+    def runs_so_far(self) -> list[Run]:
+        """The runs of a log that grows, as if it ended here, without an unfinished line."""
+        runs = self.runs or (self._rules.held.runs_so_far() if self._rules.held else [])
+        if not (self._rules.early_last and runs and len(runs[-1].samples)):
+            return runs
+        time = runs[-1].samples.time[:]
+        time[-1] = nan
+        return [*runs[:-1], replace(runs[-1], samples=replace(runs[-1].samples, time=time))]
 
     @property
     def lines(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from itertools import islice, pairwise, repeat
 from math import inf, isfinite, isnan, nan
 from operator import ge, sub
@@ -86,6 +87,12 @@ class Recorder:
         self._drawn: Position | None = None
         self._is_full = False
         self._described: dict[str, tuple[str, Direction]] = {}
+
+    def without_runs(self) -> Recorder:
+        """Return a recorder of the same log that knows what was declared and no record."""
+        other = copy(self)
+        other.runs, other.on_next_run = [], ignore_run
+        return other
 
     def extend(
         self, columns: Columns, lines: Sequence[int], unit: str | None = None, window: Window | None = None

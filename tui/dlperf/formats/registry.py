@@ -16,11 +16,11 @@ from dlperf.catalog.plugins import FORMATS, installed, load_plugin
 from dlperf.errors import RequestError
 from dlperf.formats.averages import OverlappingMeans, TotalRule
 from dlperf.formats.dllogger import parser as dllogger
+from dlperf.formats.held import HeldRecords
 from dlperf.formats.parser import LogParser
 from dlperf.formats.programs import mllog, own, paddleclas
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import (
-    HeldRecords,
     LogRule,
     RecordRule,
     Rules,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan
@@ -13,7 +12,8 @@ from typing import Any, Protocol
 from dlperf.catalog.linear import compile_linear, split
 from dlperf.catalog.patterns import ELAPSED, RECORD_GROUPS, WORK
 from dlperf.formats.averages import EpochBars, OverlappingMeans
-from dlperf.formats.recorder import METRIC, Columns, Recorder
+from dlperf.formats.held import HeldRecords
+from dlperf.formats.recorder import METRIC, Recorder
 from dlperf.formats.samples import Window
 from dlperf.formats.text.lines import RANK_LIMIT
 from dlperf.formats.text.numbers import ABSENT, Clock, floats
@@ -56,27 +56,6 @@ class FunctionRule:
     def act(self, matches: Sequence[Any], numbers: Sequence[int]) -> None:
         for match, number in zip(matches, numbers, strict=True):
             self.act_on(match, number)
-
-
-class HeldRecords:
-    """Keeps records until the end of a log: they count where it holds no other."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._kept: list[tuple[Columns, Sequence[int], str | None, Window | None]] = []
-
-    def extend(
-        self, columns: Columns, lines: Sequence[int], unit: str | None = None, window: Window | None = None
-    ) -> None:
-        """Keep records."""
-        packed = {name: array("d", column) for name, column in columns.items()}
-        self._kept.append((packed, array("q", lines), unit, window))
-
-    def release(self) -> None:
-        """Add the records to a log without others."""
-        kept, self._kept = self._kept if not self._recorder.runs else [], []
-        for each in kept:
-            self._recorder.extend(*each)
 
 
 @dataclass(frozen=True)

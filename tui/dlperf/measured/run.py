@@ -5,13 +5,14 @@ Values, curves, live rates and parsed output are projections of it; nothing else
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dlperf.catalog.axes import ACCUMULATION, SEQUENCE_LENGTH
+from dlperf.catalog.units import VARYING_UNITS, counts_samples
 from dlperf.formats.samples import Metadata, Run
-from dlperf.measured.run_units import run_in_unit
 from dlperf.measured.throughput.curve import Curve, curve_of
 from dlperf.measured.throughput.estimators import Estimator, estimate, parse_estimator
 from dlperf.measured.throughput.figure import Figure, figure_of, natural_estimator
@@ -139,11 +140,40 @@ def measure_run(run: Run, facts: StatedFacts, rule: Estimator | str | None = Non
     """
     rule = parse_estimator(rule) if isinstance(rule, str) else rule
     try:
-        converted = run_in_unit(run, unit, facts.sequence_length) if unit is not None else run
+        converted = _in_unit(run, unit, facts.sequence_length) if unit is not None else run
     except NotEstimable as reason:
         return Measured(run, facts, rule, other_unit=reason.message)
     is_converted = run.metadata.sequence_length is None and converted.samples is not run.samples
     return Measured(converted, facts, rule, is_converted=is_converted)
+
+
+def _in_unit(run: Run, unit: str, length: int | None = None) -> Run:
+    """Return a run in another unit: samples as tokens where the log, or else ``length``, states how many each has.
+
+    Raises:
+        NotEstimable: the log measures something else; the message is the reason.
+    """
+    if run.unit == unit:
+        return run
+    if not len(run.samples) and {summary.unit for summary in (*run.summaries, *run.epochs)} == {unit}:
+        return replace(run, unit=unit)
+    if not (counts_samples(run.unit) and counts_samples(unit)):
+        raise NotEstimable(message("other_quantity", logged=run.unit or "-", unit=unit))
+    if (run.unit in VARYING_UNITS) == (unit in VARYING_UNITS):
+        return replace(run, unit=unit)
+    length = run.metadata.sequence_length or length
+    if unit != "tokens/s" or length is None:
+        raise NotEstimable(message("length_unknown", logged=run.unit, unit=unit))
+    columns = run.samples.value, run.samples.samples
+    values, counts = (array("d", (number * length for number in column)) for column in columns)
+    return replace(
+        run,
+        unit=unit,
+        samples=replace(run.samples, value=values, samples=counts),
+        summaries=[replace(summary, value=summary.value * length, unit=unit) for summary in run.summaries],
+        epochs=[replace(epoch, value=epoch.value * length, unit=unit) for epoch in run.epochs],
+        metadata=replace(run.metadata, sequence_length=length),
+    )
 
 
 def measure_planned(run: Run, planned: PlannedConfiguration) -> Measured:

@@ -52,7 +52,7 @@ FOREIGN_CPU = "foreign_cpu_percent"
 
 
 @dataclass(frozen=True)
-class _Measurement:
+class _MeasuredTrial:
     """The evidence of a trial, its figure, and the telemetry of the time that gave the figure."""
 
     evidence: Evidence
@@ -123,12 +123,12 @@ def result_of(
         run: by ``measured_of``.
     """
     try:
-        return _result_of(_Measurement(evidence, planned, run), status)
+        return _result_of(_MeasuredTrial(evidence, planned, run), status)
     except OverflowError:  # a log with numbers that nothing measures counts as one without records
-        return _result_of(_Measurement(replace(evidence, runs=()), planned, None), status)
+        return _result_of(_MeasuredTrial(replace(evidence, runs=()), planned, None), status)
 
 
-def _result_of(trial: _Measurement, status: TrialStatus) -> TrialResult:
+def _result_of(trial: _MeasuredTrial, status: TrialStatus) -> TrialResult:
     evidence, planned = trial.evidence, trial.planned
     source, figure = trial.source, trial.figure
     succeeded = status.state is State.SUCCEEDED
@@ -170,7 +170,7 @@ def _result_of(trial: _Measurement, status: TrialStatus) -> TrialResult:
     )
 
 
-def _primary(trial: _Measurement, metrics: Sequence[MetricValue]) -> tuple[MetricValue | None, Message | None]:
+def _primary(trial: _MeasuredTrial, metrics: Sequence[MetricValue]) -> tuple[MetricValue | None, Message | None]:
     """Return the metric that is the trial's value, or None and why there is none."""
     planned = trial.planned
     primary = next((metric for metric in metrics if metric.id == planned.primary.id), None)
@@ -194,7 +194,7 @@ def _estimator(planned: PlannedConfiguration, measured: Figure | None) -> str:
     return measured.estimator if measured else planned.protocol.estimator or ""
 
 
-def _findings(trial: _Measurement, why_no_figure: Message | None) -> tuple[Finding, ...]:
+def _findings(trial: _MeasuredTrial, why_no_figure: Message | None) -> tuple[Finding, ...]:
     """Return the caveats of a trial, the most serious first."""
     evidence, found = trial.evidence, list(_run_findings(trial))
     found[:0] = findings_of_programs(evidence.programs, trial.planned.launch.command)
@@ -211,7 +211,7 @@ def _findings(trial: _Measurement, why_no_figure: Message | None) -> tuple[Findi
     return (*found, *_machine_findings(evidence), *_telemetry_findings(trial.rows))
 
 
-def _clock_findings(trial: _Measurement) -> Sequence[Finding]:
+def _clock_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
     """Check the times of the window that gave the figure."""
     run, figure = trial.evidence.run, trial.figure
     estimate = figure.estimate if figure else None
@@ -224,7 +224,7 @@ def _clock_findings(trial: _Measurement) -> Sequence[Finding]:
     return findings_of_clock(*window, evidence.arrivals, evidence.duration_seconds, by_time)
 
 
-def _run_findings(trial: _Measurement) -> Sequence[Finding]:
+def _run_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
     if trial.run is None:
         return ()
     planned, figure = trial.planned, trial.figure

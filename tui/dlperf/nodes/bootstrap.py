@@ -1,6 +1,7 @@
 """Starting the agent on a machine that has only a shell and Python.
 
-The package ``supervisor`` is packed into one zip with a ``__main__.py``, which Python runs as a program (PEP 441).
+The package ``supervisor`` and ``dlperf.substitution`` are packed into one zip with a ``__main__.py``, which Python runs
+as a program (PEP 441).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).with_name("supervisor")
+SHARED = Path(__file__).parents[1] / "substitution.py"
+"""The one module that nodes and the operator's machine share."""
 ANSWER = "dlperf-agent:"
 """Begins the lines that the script prints; what a login shell prints before them is skipped."""
 READY, SEND, NO_PYTHON, NO_HOME = "ready", "send", "no-python", "no-home"
@@ -47,6 +50,7 @@ def supervisor_archive() -> bytes:
     """
     paths = sorted(PACKAGE.rglob("*.py"))
     modules = {path.relative_to(PACKAGE.parent).as_posix(): path.read_text("utf-8") for path in paths}
+    modules |= {"dlperf/__init__.py": "", f"dlperf/{SHARED.name}": SHARED.read_text("utf-8")}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, text in {"__main__.py": _MAIN, **modules}.items():

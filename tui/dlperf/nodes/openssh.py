@@ -81,7 +81,7 @@ class OpenSshTransport:
 
 
 @dataclass(frozen=True)
-class _Server:
+class _Destination:
     """What ``ssh -G`` makes of a destination with ~/.ssh/config."""
 
     settings: dict[str, list[str]]
@@ -116,7 +116,7 @@ class _Server:
         return [str(path) for name in names if (path := Path(name).expanduser()).is_file()]
 
 
-async def _server(destination: Sequence[str]) -> _Server:
+async def _server(destination: Sequence[str]) -> _Destination:
     """Resolve a destination. Raises RefusedError where ssh cannot use it."""
     try:
         code, out, err = await _output("ssh", "-T", "-G", *destination)
@@ -128,7 +128,7 @@ async def _server(destination: Sequence[str]) -> _Server:
     for line in out.splitlines():
         name, _, value = line.partition(" ")
         settings.setdefault(name, []).append(value)
-    return _Server(settings)
+    return _Destination(settings)
 
 
 async def _output(*command: str) -> tuple[int, str, str]:
@@ -141,7 +141,7 @@ async def _output(*command: str) -> tuple[int, str, str]:
     return process.returncode or 0, out.decode(errors="replace"), err.decode(errors="replace")
 
 
-async def _connect(command: Sequence[str], server: _Server) -> tuple[ProcessChannel | None, str]:
+async def _connect(command: Sequence[str], server: _Destination) -> tuple[ProcessChannel | None, str]:
     """Start ssh and wait for the first output of the machine; where there is none, return what ssh complained of."""
     channel = await start_process(command, os.environ | {"SSH_ASKPASS_REQUIRE": "never"})
     complaint = TIMED_OUT
@@ -159,7 +159,7 @@ async def _connect(command: Sequence[str], server: _Server) -> tuple[ProcessChan
     return None, complaint
 
 
-async def _locked_key(complaint: str, server: _Server) -> str:
+async def _locked_key(complaint: str, server: _Destination) -> str:
     """The first key that needs a passphrase and that no agent holds, where the server refused all others."""
     for path in server.keys if is_refused(complaint) else ():
         code, _, why = await _output("ssh-keygen", "-y", "-P", "", "-f", path)

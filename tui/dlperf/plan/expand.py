@@ -14,7 +14,7 @@ from dlperf.catalog.units import counts_samples, default_metric
 from dlperf.errors import RequestError
 from dlperf.messages import message, quoted
 from dlperf.plan.axes import axis_points, declared_axes, in_step, parse_axes
-from dlperf.plan.launch import UnresolvedError, launch_of, options_of
+from dlperf.plan.launch import launch_of, options_of
 from dlperf.plan.model import (
     Impossible,
     Plan,
@@ -25,6 +25,7 @@ from dlperf.plan.model import (
     Selection,
 )
 from dlperf.plan.subject import Subject, device, devices_of, fits, precisions_of, why_impossible
+from dlperf.substitution import PlaceholderError
 
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
@@ -176,7 +177,7 @@ def planned_of(
     try:
         metrics = planned_metrics(case.unit, case, catalog.metrics, hardware.price)
         return _freeze(subject, selection.repeats or protocol.repeats, metrics, arguments)
-    except UnresolvedError as error:
+    except PlaceholderError as error:
         return Impossible(configuration, quoted(error))
 
 
@@ -188,7 +189,8 @@ def planned_metrics(
     A cost needs a price.
     """
     primary = (case and case.metric) or default_metric(unit)
-    others = [name for name, item in metrics.items() if item.estimator != "protocol"] if case is None else case.metrics
+    everywhere = (name for name, item in metrics.items() if (item.everywhere if case else item.estimator != "protocol"))
+    others = everywhere if case is None or case.metrics is None else case.metrics
     expected = [text.partition(" ")[0] for text in case.expect if expected_line(text) is None] if case else []
     wanted = {name: metrics[name] for name in (primary, *others, *expected)}
     return tuple(

@@ -8,8 +8,9 @@ from functools import partial
 
 from dlperf.errors import RequestError
 from dlperf.plan.model import Launch, PlannedConfiguration
-from dlperf.redaction.redactor import PLACEHOLDER, placeholder
+from dlperf.redaction.redactor import placeholder
 from dlperf.redaction.rules import is_secret_name, is_secret_value, looks_random, secrets_in
+from dlperf.substitution import SECRET, PlaceholderError, fill
 
 
 @dataclass
@@ -98,7 +99,11 @@ def revealed(launch: Launch, secrets: Mapping[str, str]) -> Launch:
     """
 
     def reveal(text: str) -> str:
-        return PLACEHOLDER.sub(lambda match: _known(match[0], secrets), text)
+        try:
+            return fill(text, secrets, SECRET)
+        except PlaceholderError as error:
+            why = f"secrets.json of the campaign is missing or has no {error.name}"
+            raise RequestError(f"{why}: start a new campaign") from error
 
     launch = replace(
         launch.with_texts(reveal),
@@ -109,12 +114,6 @@ def revealed(launch: Launch, secrets: Mapping[str, str]) -> Launch:
     if launch.queue and launch.queue.get("extra"):
         return replace(launch, queue=launch.queue | {"extra": tuple(map(reveal, launch.queue["extra"]))})
     return launch
-
-
-def _known(mark: str, secrets: Mapping[str, str]) -> str:
-    if mark not in secrets:
-        raise RequestError(f"secrets.json of the campaign is missing or has no {mark}: start a new campaign")
-    return secrets[mark]
 
 
 def _is_secret(named: frozenset[str], name: str, value: str, assigned: bool) -> bool:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, cast
 
 from dlperf.catalog.axes import ACCUMULATION
 from dlperf.catalog.machines import Container, Node
-from dlperf.catalog.placeholders import BUILT, RUNTIME, fill, names_in
-from dlperf.plan.model import Launch, node_address
+from dlperf.catalog.placeholders import BUILT, RUNTIME
+from dlperf.plan.model import Launch
 from dlperf.plan.subject import DATA, Subject, device, no_data
+from dlperf.substitution import PlaceholderError, fill, names_in, node_address
 
 if TYPE_CHECKING:
     from dlperf.catalog.entry import Option
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 
 INSTALLER = "locked.py"
 """The program that installs locked requirements on a node."""
-
-
-class UnresolvedError(Exception):
-    """A placeholder has no value for this configuration; the message is the reason."""
 
 
 def options_of(subject: Subject) -> dict[str, Option]:
@@ -43,7 +40,7 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         arguments: given to the program after its own.
 
     Raises:
-        UnresolvedError: a placeholder has no value, such as a data set that the hardware does not have.
+        PlaceholderError: a placeholder has no value, such as a data set that the hardware does not have.
     """
     recipe, hardware = subject.recipe, subject.hardware
     container = None if hardware.runtime == "none" else subject.framework.container
@@ -75,9 +72,8 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
     fill_used = _filler(subject, _values(subject, container), used)
     launch = _with_variants(launch, subject, arguments).with_texts(fill_used)
     if "build" in used and not launch.build:
-        raise UnresolvedError(
-            f"{subject.framework.id} uses {{build}}, but neither it nor {subject.case.id} has `build:`"
-        )
+        reason = f"{subject.framework.id} uses {{build}}, but neither it nor {subject.case.id} has `build:`"
+        raise PlaceholderError("build", reason)
     if container is None:
         return launch
     planned = _planned_container(container, subject, used)
@@ -107,14 +103,13 @@ def _build_lines(subject: Subject, container: Container | None) -> Iterator[str]
     """The lines of a build, for what is trained.
 
     Raises:
-        UnresolvedError: the number of samples is asked for and not known.
+        PlaceholderError: the number of samples is asked for and not known.
     """
     values = {name: text for name, text in _values(subject, container).items() if name in BUILT}
     for line in subject.framework.build + subject.case.build:
-        unknown = BUILT.difference(values).intersection(names_in(line))
-        if unknown:
-            raise UnresolvedError(_why_unresolved(min(unknown), subject))
-        yield fill(line, values)
+        if unknown := BUILT.difference(values).intersection(names_in(line)):
+            raise PlaceholderError(min(unknown), _why_unresolved(min(unknown), subject))
+        yield fill(line, values, is_last=False)
 
 
 def _with_variants(launch: Launch, subject: Subject, last: tuple[str, ...]) -> Launch:
@@ -139,9 +134,9 @@ def _filler(subject: Subject, values: Mapping[str, str], used: set[str]) -> Call
     def fill_text(text: str) -> str:
         for name in names_in(text):
             if name not in values and name not in RUNTIME:
-                raise UnresolvedError(_why_unresolved(name, subject))
+                raise PlaceholderError(name, _why_unresolved(name, subject))
             used.add(name)
-        return fill(text, values)
+        return fill(text, values, is_last=False)
 
     return fill_text
 

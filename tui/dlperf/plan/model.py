@@ -14,21 +14,6 @@ from dlperf.messages import Message
 
 IMPORTED = "imported"
 """In place of an executor, where a log was imported."""
-PORT = "port.dlperf.invalid"
-"""Stands for a TCP port that is free on the first node.
-
-It and the next two are ordinary text of the scripts of a job, whose first steps (``nodes/supervisor/batch_job.py``)
-replace them. They are names below ``.invalid``, which no network resolves (RFC 2606), and need no quoting in a shell.
-"""
-GPUS = "gpus.dlperf.invalid"
-"""Stands for the GPUs that the scheduler gives to a node, comma-separated."""
-NODE = "node.dlperf.invalid"
-"""Stands for the node's name in Slurm."""
-
-
-def node_address(rank: int) -> str:
-    """The stand-in for the address of a node of a job."""
-    return f"address{rank}.dlperf.invalid"
 
 
 @dataclass(frozen=True)

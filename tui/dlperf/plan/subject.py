@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from dlperf.catalog.axes import SEQUENCE_LENGTH, Configuration, matches
 from dlperf.catalog.files.problem import listed
-from dlperf.catalog.placeholders import names_in
 from dlperf.catalog.units import VARYING_UNITS, counts_samples
 from dlperf.messages import Message, message, quoted
 from dlperf.plan.axes import declared_axes
+from dlperf.substitution import names_in
 
 if TYPE_CHECKING:
     from dlperf.catalog.hardware import Accelerator, Hardware

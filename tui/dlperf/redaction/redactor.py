@@ -15,7 +15,6 @@ from dlperf.redaction.rules import URL, Accept, compiled, is_secret_in_text, sec
 
 PREFIX = "[secret:"
 """How every placeholder begins; its name and ``]`` follow."""
-PLACEHOLDER = re.compile(re.escape(PREFIX) + r"[A-Za-z0-9_.-]+\]")
 SEARCHED_LENGTH, LETTERS_LENGTH, DIGITS_LENGTH = 6, 10, 12
 """Shorter values, and short ones of letters or digits alone, are replaced only after their name: they may be words."""
 WHOLE_LENGTH = 10

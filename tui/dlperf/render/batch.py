@@ -10,6 +10,7 @@ from typing import Any
 
 from dlperf.errors import RequestError
 from dlperf.plan.model import Launch
+from dlperf.substitution import fill
 
 BATCH = "batch.sh"
 LOG = "job.log"
@@ -123,4 +124,4 @@ def _minutes(launch: Launch, most: int | None) -> int:
 def _gres(launch: Launch, asked: dict[str, Any]) -> str:
     default = "gpu:{gpus}" if launch.nodes[0].gpu_indices else ""
     gres = asked.get("gres")
-    return str(default if gres is None else gres).replace("{gpus}", str(launch.gpus))
+    return fill(str(default if gres is None else gres), {"gpus": str(launch.gpus)})

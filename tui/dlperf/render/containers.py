@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dlperf.catalog.machines import Container
 from dlperf.errors import RequestError
-from dlperf.plan.model import NODE
+from dlperf.substitution import NODE
 
 Words = tuple[str, ...]
 

@@ -10,8 +10,9 @@ from dlperf.catalog import plugins
 from dlperf.catalog.machines import Node
 from dlperf.catalog.plugins import installed, load_plugin
 from dlperf.errors import RequestError
-from dlperf.plan.model import GPUS, Launch
+from dlperf.plan.model import Launch
 from dlperf.plan.subject import STARTED_ONCE
+from dlperf.substitution import GPUS
 
 Words = tuple[str, ...]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dlperf.plan.hiding import Hidden
-from dlperf.plan.model import PORT, Launch
+from dlperf.plan.model import Launch
 from dlperf.render.batch import BATCH, Batch, batch_script
 from dlperf.render.trial import RenderedNode, Runtime, render_trial
+from dlperf.substitution import PORT
 
 TRIAL_ID = "TRIAL"
 FOLDER = "/home/user/.dlperf/TRIAL"

@@ -12,11 +12,11 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 
 from dlperf.catalog.machines import Node, Preparation
-from dlperf.catalog.placeholders import finish
 from dlperf.errors import RequestError
 from dlperf.plan.model import Launch
 from dlperf.render.containers import MARK_VARIABLE, ContainerCommand, in_container
 from dlperf.render.launchers import Launcher, NodeLaunch, find_launcher
+from dlperf.substitution import PlaceholderError, fill
 
 LAUNCH = "launch.sh"
 """The script that the supervisor starts, with ``sh``, or with ``bash`` if there is a preparation."""
@@ -192,9 +192,9 @@ def shell_of(*prepared: Preparation) -> str:
 
 def _filled(values: Mapping[str, str], text: str) -> str:
     try:
-        return finish(text, values)
-    except KeyError as error:
-        raise RequestError(f"placeholder {{{error.args[0]}}} in {text!r} has no value: plan again") from error
+        return fill(text, values)
+    except PlaceholderError as error:
+        raise RequestError(f"placeholder {{{error.name}}} in {text!r} has no value: plan again") from error
 
 
 def _values(launch: Launch, runtime: Runtime, rank: int) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from dlperf.messages import Message
-from dlperf.report.data import gpus_total, grouped
+from dlperf.report.data import grouped
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
 from dlperf.verdicts.families import family_of, work_left_out
@@ -24,7 +24,7 @@ class Context:
     """Configuration id → all its results, also those that later ones supersede."""
 
     def claim(self, a: ConfigurationResult, b: ConfigurationResult) -> Claim:
-        known = [row for name in {a.configuration, b.configuration} for row in self.rows.get(name, ())]
+        known = [row for name in {a.id, b.id} for row in self.rows.get(name, ())]
         return claim(a, b, level=self.level, rows=known)
 
 
@@ -34,7 +34,7 @@ ALONE = Context()
 
 def context_of(reports: Iterable[Iterable[ConfigurationResult]], rows: Iterable[ConfigurationResult]) -> Context:
     """Return the context in which one claim for each answer of these reports is made."""
-    alone = Context(rows=grouped(rows, lambda row: row.configuration))
+    alone = Context(rows=grouped(rows, lambda row: row.id))
     found = [answer.claim for results in reports for answer in answers(results, alone)]
     return replace(alone, level=holm_level(one.p for one in found if one and one.is_testable and one.p is not None))
 
@@ -116,12 +116,12 @@ def _answer(contest: Iterable[ConfigurationResult], context: Context) -> Answer:
 
     Equal precisions come before those of which only the weights differ.
     """
-    points = grouped(contest, lambda row: (gpus_total(row), row.nodes, row.batch_size))
+    points = grouped(contest, lambda row: (row.gpus_total, row.nodes, row.batch_size))
     equal = [same for rows in points.values() for same in grouped(rows, lambda row: row.precision).values()]
     compared = [rows for rows in equal if _frameworks(rows) > 1] or points.values()
     most = min(2, max(map(_frameworks, compared)))
     found = [_best_of_each(rows) for rows in compared if _frameworks(rows) >= most]
-    ranked = max(found, key=lambda rows: (gpus_total(rows[0]), rows[0].nodes, _frameworks(rows), rows[0].score))
+    ranked = max(found, key=lambda rows: (rows[0].gpus_total, rows[0].nodes, _frameworks(rows), rows[0].score))
     return Answer(ranked, context)
 
 

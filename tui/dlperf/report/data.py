@@ -178,8 +178,8 @@ class SiteData:
     @cached_property
     def of_profile(self) -> dict[tuple[str, str, str], tuple[ConfigurationResult, ...]]:
         """Return the profiled results by kind of campaign, configuration and unit."""
-        rows = (row for row in self.ordered if (row.campaign, row.configuration) in self.profiled)
-        return grouped(rows, lambda row: (self.kind(row.campaign), row.configuration, row.unit))
+        rows = (row for row in self.ordered if (row.campaign, row.id) in self.profiled)
+        return grouped(rows, lambda row: (self.kind(row.campaign), row.id, row.unit))
 
     @property
     def training_reports(self) -> Iterator[tuple[ConfigurationResult, ...]]:
@@ -211,7 +211,7 @@ class SiteData:
     def _standing(self, rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
         """Return one result of each configuration, in order of first appearance: the one with most trials, of which as
         many as a claim needs suffice, and of these the newest."""
-        same = grouped(rows, lambda row: (row.configuration, row.unit))
+        same = grouped(rows, lambda row: (row.id, row.unit))
         return tuple(max(members, key=self._support) for members in same.values())
 
     def _support(self, row: ConfigurationResult) -> tuple[bool, int, str, str]:
@@ -245,7 +245,7 @@ class SiteData:
         }
 
     def plan(self, result: ConfigurationResult) -> PlannedConfiguration | None:
-        return self.plans.get((result.campaign, result.configuration))
+        return self.plans.get((result.campaign, result.id))
 
     @cached_property
     def _imported(self) -> frozenset[str]:
@@ -266,8 +266,8 @@ class SiteData:
         if plan.configuration.precision.removesuffix("-pure") not in SIXTEEN_BIT:
             return None
         traffic, gpu = case.bytes_per_sample if case else None, plan.accelerator
-        memory = bandwidth_limit(traffic, gpus_total(row), gpu.bandwidth_gb_per_s if gpu else None)
-        arithmetic = flop_limit(plan.gflops_per_sample, gpus_total(row), plan.peak_tflops)
+        memory = bandwidth_limit(traffic, row.gpus_total, gpu.bandwidth_gb_per_s if gpu else None)
+        arithmetic = flop_limit(plan.gflops_per_sample, row.gpus_total, plan.peak_tflops)
         return roofline_share(row.value, arithmetic, memory) if memory and arithmetic else None
 
     def source(self, result: ConfigurationResult) -> str:
@@ -343,10 +343,6 @@ class SiteData:
 
 def is_published(campaign: str) -> bool:
     return campaign.startswith(PUBLISHED)
-
-
-def gpus_total(result: ConfigurationResult) -> int:
-    return result.nodes * result.gpus
 
 
 def point(result: ConfigurationResult) -> tuple[object, ...]:

@@ -117,7 +117,7 @@ class EvidenceReader:
         """
         if is_published(row.campaign):
             return NOTHING
-        paths = self._workspace.campaign(row.campaign).trial(TrialKey(row.configuration, trial.number))
+        paths = self._workspace.campaign(row.campaign).trial(TrialKey(row.id, trial.number))
         kept = TrialFiles(paths)
         node = _first_node(paths, planned, kept.nodes())
         if node is None:

@@ -14,7 +14,7 @@ from dlperf.catalog.axes import AxisValue
 from dlperf.catalog.units import counts_samples
 from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
-from dlperf.report.data import gpus_total, grouped, is_published
+from dlperf.report.data import grouped, is_published
 from dlperf.report.site.locations import configuration_page, html_address
 from dlperf.report.views import FigureView
 from dlperf.table.model import ConfigurationResult
@@ -109,7 +109,7 @@ def optional(value: float | None) -> str:
 
 def per_gpu(result: ConfigurationResult) -> float | None:
     """Return the throughput over the number of GPUs; None without a value, or where it counts no samples."""
-    return result.value / gpus_total(result) if result.value and counts_samples(result.unit) else None
+    return result.value / result.gpus_total if result.value and counts_samples(result.unit) else None
 
 
 def per_joule(result: ConfigurationResult) -> float | None:
@@ -148,7 +148,7 @@ def figure(
 
 
 def _scaling(result: ConfigurationResult) -> str:
-    if result.speedup is None or gpus_total(result) == 1:
+    if result.speedup is None or result.gpus_total == 1:
         return ""
     return f"{factor(result.speedup)}× · {percent(result.efficiency)}"
 
@@ -250,7 +250,7 @@ def settings_key(result: ConfigurationResult) -> tuple[object, ...]:
 
 def gpus_text(language: Language, result: ConfigurationResult) -> str:
     """Return the number of GPUs on all nodes with the noun in the page's language."""
-    count = gpus_total(result)
+    count = result.gpus_total
     return language.gettext("1 GPU") if count == 1 else language.gettext("{count} GPUs", count=str(count))
 
 

@@ -119,6 +119,6 @@ def _probed(
         key = (row.campaign, row.hardware, row.framework)
         trial = next((trial for trial in row.trials if trial.value is not None), None)
         if key not in found and trial is not None:
-            evidence = reader.read(row, trial, plans.get((row.campaign, row.configuration)), with_launch=False)
+            evidence = reader.read(row, trial, plans.get((row.campaign, row.id)), with_launch=False)
             found[key] = Probed(evidence.environment, evidence.timeline.declared, evidence.topology)
     return found

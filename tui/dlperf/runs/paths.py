@@ -16,6 +16,7 @@ from dlperf.opening import files_below, is_plain, is_regular
 from dlperf.plan import TrialKey
 
 PLAN = "campaign.json"
+PLAN_OF_0_1 = "campaign.yaml"
 
 
 LONGEST_CAMPAIGN, LONGEST_FOLDER = 120, 200
@@ -296,6 +297,13 @@ class WorkspacePaths:
         names = sorted(os.listdir(self.runs)) if self.runs.is_dir() else ()
         planned = (name for name in names if is_regular(f"{self.runs}/{name}/{PLAN}"))
         return tuple(CampaignPaths(self.runs / name) for name in planned)
+
+    def unread(self) -> str:
+        """Say which campaigns of dlperf 0.1 are here, which this version does not read; empty for none."""
+        folders = (path.parent for path in sorted(self.runs.glob(f"*/{PLAN_OF_0_1}")))
+        old = [folder for folder in folders if not CampaignPaths(folder).plan.exists()]
+        more = f" and {len(old) - 1} more" * (len(old) > 1)
+        return f"{old[0]}{more}: of dlperf 0.1, which this version does not read" if old else ""
 
     def unfinished(self, name: str) -> CampaignPaths | None:
         """A campaign of that name whose creation was cut off before its plan was written; None where there is none."""

@@ -27,7 +27,7 @@ def flat_columns(
 ) -> dict[str, list[Any]]:
     """Return the cells of each column, one for each axis of any row; a missing one is None."""
     names = dict.fromkeys((*COLUMNS, *(item.name for item in fields(kind))))
-    columns = {name: [getattr(row, name) for row in rows] for name in names}
+    columns = {name: [row.cell(name) for row in rows] for name in names}
     del columns["metrics"]
     columns |= axis_columns(columns.pop("axes"))
     columns["status"] = [str(row.status) for row in rows]

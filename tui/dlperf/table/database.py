@@ -93,7 +93,8 @@ class _Tables:
     def insert_results(self, rows: list[ConfigurationResult]) -> None:
         for row in rows:
             status = {"status": row.status.code, "cause": row.status.cause}
-            result = self.insert("results", row, id=None, case_id=row.case, axes=dict(row.axes), **status)
+            others = {"configuration": row.id, "case_id": row.case, "axes": dict(row.axes)}
+            result = self.insert("results", row, id=None, **others, **status)
             for metric in row.metrics:
                 self.insert("metrics", metric, result=result, trial=None, metric=metric.id)
             self._insert_caveats(row.findings, result, None)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.files.problem import CatalogError, Problem
-from dlperf.derived.measure import measure_trial
+from dlperf.derived.timeline import measure_trial
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.logs import LogReader, log_reader
 from dlperf.measured.model import TrialResult

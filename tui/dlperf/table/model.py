@@ -88,8 +88,6 @@ class ConfigurationResult(Configuration):
     status: Status = Status("not_run")
     trials: tuple[TrialResult, ...] = ()
     findings: tuple[Finding, ...] = ()
-    configuration: str = ""
-    """Configuration id."""
     samples_per_joule: float | None = None
     source: str = ""
     """Source of a published figure."""
@@ -109,7 +107,11 @@ class ConfigurationResult(Configuration):
     def as_data(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
         caveats = [str(finding.message) for finding in self.caveats]
-        return {name: getattr(self, name) for name in COLUMNS} | {"axes": dict(self.axes), "caveats": caveats}
+        return {name: self.cell(name) for name in COLUMNS} | {"axes": dict(self.axes), "caveats": caveats}
+
+    def cell(self, column: str) -> Any:
+        """Return the value of one of ``COLUMNS``."""
+        return self.id if column == "configuration" else getattr(self, column)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -139,5 +141,5 @@ class ConfigurationResult(Configuration):
         return tuple(trial.value for trial in self.trials if trial.usable and trial.value is not None)
 
 
-COLUMNS = ("campaign", *(item.name for item in fields(ConfigurationResult) if item.name != "campaign"))
-"""Fields in the order of tables and files."""
+COLUMNS = ("campaign", "configuration", *(item.name for item in fields(ConfigurationResult) if item.name != "campaign"))
+"""The id of the configuration, and the fields, in the order of tables and files."""

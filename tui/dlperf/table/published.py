@@ -48,7 +48,7 @@ def rows_of_report(
     """Return the rows of a report, in the order of its figures, with the caveats that follow from their logs."""
     points: dict[str, list[PublishedFigure]] = {}
     for figure in report.figures:
-        points.setdefault(_id_of(configuration_of(figure)), []).append(figure)
+        points.setdefault(configuration_of(figure).id, []).append(figure)
     rows = with_scaling([row for figures in points.values() for row in _rows_of_point(report, figures, verdicts)])
     return [_with_metric(row) for row in rows]
 
@@ -77,10 +77,6 @@ def configuration_of(figure: PublishedFigure) -> Configuration:
 @cache
 def _case_of(model: str) -> str:
     return facts_of_name(model).model or catalog_id(model)
-
-
-def _id_of(point: Configuration) -> str:
-    return replace(point, case=catalog_id(point.case), precision=catalog_id(point.precision)).id
 
 
 def _precision_of(figure: PublishedFigure) -> str:
@@ -156,7 +152,6 @@ def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key
         protocol=figure.protocol or report.protocol,
         status=_status_of(figure),
         findings=(*_relabelled(figure, point.precision), *caveats_of_figure(report.id, figure, verdicts)),
-        configuration=_id_of(point),
         source=figure.source,
         printed="" if per_gpu or value is None else figure.printed,
     )

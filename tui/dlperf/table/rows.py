@@ -51,11 +51,7 @@ def rows_of_campaign(
         rows.append(_measured_row(record.name, planned, trials, tried))
     for item in record.impossible:
         point, why = item.configuration, Status("not_supported", item.reason)
-        rows.append(
-            ConfigurationResult(
-                **field_values(point), campaign=record.name, unit="", status=why, configuration=point.id
-            )
-        )
+        rows.append(ConfigurationResult(**field_values(point), campaign=record.name, unit="", status=why))
     return with_scaling(rows)
 
 
@@ -74,7 +70,6 @@ def _measured_row(
         direction=planned.primary.direction,
         protocol=planned.protocol.id,
         trials=tuple(trials),
-        configuration=planned.configuration.id,
         source=planned.facts.get("log_source", ""),
     )
     values = row.values

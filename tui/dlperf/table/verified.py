@@ -32,12 +32,7 @@ class Verified:
 
 def values_of(rows: Iterable[ConfigurationResult]) -> dict[str, float]:
     """Return the values of the trials of a campaign's rows."""
-    return {
-        f"{row.configuration}/{trial.number}": trial.value
-        for row in rows
-        for trial in row.trials
-        if trial.value is not None
-    }
+    return {f"{row.id}/{trial.number}": trial.value for row in rows for trial in row.trials if trial.value is not None}
 
 
 def write_verified(paths: CampaignPaths, values: Values) -> None:

@@ -62,7 +62,7 @@ class Baseline:
         Raises:
             RequestError: it has none of them.
         """
-        kept = tuple(item for item in self.references if item.result.configuration in configurations)
+        kept = tuple(item for item in self.references if item.result.id in configurations)
         if not kept:
             raise RequestError(f"baseline {self.name!r} has none of these configurations: see `dlperf baseline show`")
         return replace(self, references=kept)
@@ -80,7 +80,7 @@ def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[
     latest: dict[tuple[str, str], ConfigurationResult] = {}
     measured = (row for row in rows if row.status.code == "measured" and row.value)
     for row in sorted(measured, key=last_start):
-        latest[row.configuration, row.metric] = row
+        latest[row.id, row.metric] = row
     if not latest:
         raise RequestError("no measured result is selected: see `dlperf results`, or measure one with `dlperf run`")
     kinds = {row.hardware for row in latest.values()}
@@ -93,7 +93,7 @@ def _reference(row: ConfigurationResult, known: Known) -> BaselineReference:
     found = judge(apart(values, values, known.campaigns), APART) if len(values) >= APART.least else None
     if found is None:
         raise RequestError(
-            f"{row.campaign}/{row.configuration}: {len(row.values)} trials, and a baseline needs {APART.least}: "
+            f"{row.campaign}/{row.id}: {len(row.values)} trials, and a baseline needs {APART.least}: "
             f"run it with --repeats {APART.least} or more"
         )
     trials = (replace(trial, estimates={}, metrics=(), findings=()) for trial in row.trials if trial.usable)
@@ -151,8 +151,8 @@ def judge_campaign(
 ) -> list[Judgement]:
     """Judge a campaign by a baseline; what it did not measure fails."""
     rows = load_results(workspace, Filters(campaigns=(campaign,)), complain)
-    found = {row.configuration: row for row in rows}
-    return [judge_reference(item, found.get(item.result.configuration), options) for item in baseline.references]
+    found = {row.id: row for row in rows}
+    return [judge_reference(item, found.get(item.result.id), options) for item in baseline.references]
 
 
 def judge_reference(
@@ -164,4 +164,4 @@ def judge_reference(
     if found and found.value is not None:
         return judge_rows(before, found, options, reference.known, reference.loss)
     why = row.status.in_full if row and row.value is None else message("not_run")
-    return Judgement(before.configuration, before.metric, "missing", why)
+    return Judgement(before.id, before.metric, "missing", why)

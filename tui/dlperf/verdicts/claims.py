@@ -175,7 +175,7 @@ def known_variation(rows: Iterable[ConfigurationResult]) -> Known:
     for row in sorted(rows, key=last_start):
         gpus = recorded(row, *MACHINE)
         if row.value and row.value > 0 and gpus:
-            point = (row.configuration, row.metric, row.unit, row.protocol, recorded(row, "programs."))
+            point = (row.id, row.metric, row.unit, row.protocol, recorded(row, "programs."))
             found.setdefault(point, {}).setdefault(gpus, []).append(row.value)
     campaigns = between_steps(values for machines in found.values() for values in machines.values())
     machines = pooled([median(values) for values in machines.values()] for machines in found.values())

@@ -66,7 +66,7 @@ def parse_selector(text: str, rows: Sequence[ConfigurationResult]) -> Selector:
     if any(row.campaign == text for row in rows):
         return Selector(text, {"campaign": text})
     for row in rows:
-        if text in (row.configuration, f"{row.campaign}/{row.configuration}"):
+        if text in (row.id, f"{row.campaign}/{row.id}"):
             axes = axes_of([row])[0 if "/" in text else 1 :]
             return Selector(text, {axis: axis_value(row, axis) for axis in axes})
     if "=" not in text:

@@ -94,7 +94,7 @@ def judge_rows(
     """
     pair = claim(before, now, known)
     if pair.gain is None:
-        return Judgement(now.configuration, now.metric, "missing", pair.verdict, pair)
+        return Judgement(now.id, now.metric, "missing", pair.verdict, pair)
     alternated = before.campaign == now.campaign and same_machine(before, now) and in_turns(before, now)
     policy = options.of(IN_TURNS if alternated else APART, loss)
     sides = scores(before), scores(now)
@@ -109,8 +109,8 @@ def judge_rows(
         why.append(undecided(found))
     if found is None or why:
         verdict = message("cannot_tell", why=tuple(why)) if found is None else told(found, now, "cannot_tell", why)
-        return Judgement(now.configuration, now.metric, "cannot_tell", verdict, pair, found, policy)
-    return Judgement(now.configuration, now.metric, found.code, told(found, now, found.code), pair, found, policy)
+        return Judgement(now.id, now.metric, "cannot_tell", verdict, pair, found, policy)
+    return Judgement(now.id, now.metric, found.code, told(found, now, found.code), pair, found, policy)
 
 
 def told(found: Verdict, row: ConfigurationResult, code: str, why: Iterable[Message] = ()) -> Message:

@@ -1,12 +1,16 @@
-"""Reproduce a result: what to run again. Pure."""
+"""Reproduce a result: what to run again, and how much of it was reached. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dlperf.catalog.axes import REVISION
 from dlperf.errors import RequestError
+from dlperf.messages import Message, message
 from dlperf.plan.model import Selection
+from dlperf.plan.nearest import differing_conditions, is_version_of
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.compare import parse_selector
 
@@ -20,7 +24,7 @@ def find_result(text: str, rows: Sequence[ConfigurationResult]) -> Configuration
     selector = parse_selector(text, rows)
     found = [row for row in rows if selector.matches(row)]
     if len(found) != 1:
-        names = ", ".join(sorted({f"{row.campaign}/{row.configuration}" for row in found})[:3])
+        names = ", ".join(sorted({f"{row.campaign}/{row.id}" for row in found})[:3])
         raise RequestError(f"{text}: {len(found)} results have this name ({names} …): write CAMPAIGN/CONFIGURATION")
     if found[0].value is None:
         raise RequestError(f"{text}: has no value ({found[0].status}): choose a result with one from `dlperf results`")
@@ -40,3 +44,51 @@ def selection_of_result(row: ConfigurationResult, repeats: int) -> Selection:
         repeats=repeats,
         axes=tuple(f"{name}={value}" for name, value in row.axes if name != REVISION),
     )
+
+
+def is_third_party(row: ConfigurationResult) -> bool:
+    """Whether a value was published by others."""
+    return row.status.code == "published"
+
+
+def of_published(original: ConfigurationResult, again: ConfigurationResult) -> Message | None:
+    """Return how much of the published throughput of a GPU was reached; None where one has no value."""
+    if original.value is None or again.value is None:
+        return None
+    share = (again.value / again.gpus_total) / (original.value / original.gpus_total)
+    return message("of_published", share=share, campaign=original.campaign)
+
+
+@dataclass(frozen=True)
+class BesidePublished:
+    """A result of one's own and the third-party result that is most like it."""
+
+    result: ConfigurationResult
+    published: ConfigurationResult | None
+    """None where none is of this model."""
+    verdict: Message | None
+    differences: tuple[Message, ...]
+    """Conditions that both state otherwise, or one does not state."""
+
+
+def beside_published(
+    row: ConfigurationResult, accelerator: str, rows: Sequence[ConfigurationResult]
+) -> BesidePublished:
+    """Find the third-party result of the same model that is most like a result.
+
+    GPUs of one kind come first, then the same framework, then the precision, then the fewest other differences.
+
+    Args:
+        accelerator: id of the result's GPU in the catalogue; empty where unknown.
+    """
+    chip = accelerator.partition("-")[0]
+
+    def distance(other: ConfigurationResult) -> tuple[int, ...]:
+        unlike = (chip not in re.split(r"[-_]", other.hardware), not is_version_of(other.framework, row.framework))
+        return (*unlike, other.precision != row.precision, len(differing_conditions(other, row)))
+
+    comparable = (each for each in rows if is_third_party(each) and (each.case, each.unit) == (row.case, row.unit))
+    found = min((each for each in comparable if each.value), key=distance, default=None)
+    if found is None:
+        return BesidePublished(row, None, None, ())
+    return BesidePublished(row, found, of_published(found, row), tuple(differing_conditions(found, row)))

@@ -37,7 +37,7 @@ def judge_trend(
 
 def history_of(row: ConfigurationResult, rows: Sequence[ConfigurationResult]) -> Rows:
     """Return the measured results of the same configuration and protocol up to this one."""
-    same = (each for each in rows if each.configuration == row.configuration and each.protocol == row.protocol)
+    same = (each for each in rows if each.id == row.id and each.protocol == row.protocol)
     known = [each for each in same if each.value is not None and (each.metric, each.unit) == (row.metric, row.unit)]
     return sorted((each for each in known if last_start(each) <= last_start(row)), key=last_start)
 
@@ -45,11 +45,11 @@ def history_of(row: ConfigurationResult, rows: Sequence[ConfigurationResult]) ->
 def judge_history(row: ConfigurationResult, history: Rows, options: Options = DEFAULTS) -> Judgement:
     """Judge a result by its history, of which it is the last."""
     if row.value is None:
-        return Judgement(row.configuration, row.metric, "missing", row.status.in_full)
+        return Judgement(row.id, row.metric, "missing", row.status.in_full)
     values = [each.score for each in history]
     if len(history) < LEAST_VALUES:
         short = message("trend_short", count=len(history), least=LEAST_VALUES)
-        return Judgement(row.configuration, row.metric, "cannot_tell", short)
+        return Judgement(row.id, row.metric, "cannot_tell", short)
     change = last_change(values, [recorded(each, *MACHINE) for each in history])
     return _unchanged(row, history, options) if change is None else _changed(row, history, change)
 
@@ -65,7 +65,7 @@ def _changed(row: ConfigurationResult, history: Rows, change: Change) -> Judgeme
         after=len(since),
         p=change.p,
     )
-    return Judgement(row.configuration, row.metric, "worse" if change.fell else "better", verdict, pair)
+    return Judgement(row.id, row.metric, "worse" if change.fell else "better", verdict, pair)
 
 
 def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Judgement:
@@ -75,15 +75,15 @@ def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Jud
     before = [each for each in history[:-RECENT] if recorded(each, *MACHINE) in machines]
     policy = options.of(LEVELS)
     if len(before) < policy.least:
-        return Judgement(row.configuration, row.metric, "cannot_tell", message("trend_other_machine"))
+        return Judgement(row.id, row.metric, "cannot_tell", message("trend_other_machine"))
     found = judge(Sides([each.score for each in before], [each.score for each in recent]), policy)
     pair = claim(_middle(before), _middle(recent))
     if found is not None and found.code == "same":
-        return Judgement(row.configuration, row.metric, "same", told(found, row, "same"), pair, found)
+        return Judgement(row.id, row.metric, "same", told(found, row, "same"), pair, found)
     # the test at one place does not know how often one looks
     why = message("trend_unclear", count=len(history))
     verdict = told(found, row, "cannot_tell", [why]) if found else why
-    return Judgement(row.configuration, row.metric, "cannot_tell", verdict, pair, found)
+    return Judgement(row.id, row.metric, "cannot_tell", verdict, pair, found)
 
 
 def _middle(rows: Rows) -> ConfigurationResult:

@@ -29,7 +29,7 @@ def planned_configurations(workspace: WorkspacePaths, name: str) -> Plan:
 def stated_conditions(workspace: WorkspacePaths, rows: Sequence[ConfigurationResult]) -> list[dict[str, str]]:
     """Return what each of these results states of its conditions, with what its campaign has planned."""
     plans = {name: planned_configurations(workspace, name) for name in {row.campaign for row in rows}}
-    return [row_conditions(row, plans[row.campaign].get(row.configuration)) for row in rows]
+    return [row_conditions(row, plans[row.campaign].get(row.id)) for row in rows]
 
 
 def compare_in_workspace(
@@ -54,6 +54,6 @@ def compare_in_workspace(
     plans = {name: planned_configurations(workspace, name) for name in campaigns}
     pairs = []
     for pair in found.pairs:
-        planned = (plans[row.campaign].get(row.configuration) for row in (pair.a, pair.b))
+        planned = (plans[row.campaign].get(row.id) for row in (pair.a, pair.b))
         pairs.append(replace(pair, differences=differences(pair.a, pair.b, *planned)))
     return replace(found, pairs=tuple(pairs))

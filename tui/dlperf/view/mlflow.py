@@ -34,7 +34,7 @@ def push_results(address: str, rows: Iterable[ConfigurationResult]) -> int:
     """
     if not address.startswith(("http://", "https://")):
         raise RequestError("--mlflow: write the server's address, such as http://127.0.0.1:5000")
-    server = _Server(address)
+    server = _TrackingServer(address)
     experiment = server.experiment()
     known = set(server.pushed(experiment))
     new = [row for row in rows if row.n and row.status.code == "measured" and _name(row) not in known]
@@ -44,10 +44,10 @@ def push_results(address: str, rows: Iterable[ConfigurationResult]) -> int:
 
 
 def _name(row: ConfigurationResult) -> str:
-    return f"{row.campaign}/{row.configuration}"
+    return f"{row.campaign}/{row.id}"
 
 
-class _Server:
+class _TrackingServer:
     def __init__(self, address: str) -> None:
         self._root = f"{address.rstrip('/')}/api/2.0/mlflow/"
         self._headers = _authorization()
@@ -71,7 +71,7 @@ class _Server:
         begun = min((_milliseconds(trial.started) for trial in row.trials if trial.started), default=0)
         caveats = ", ".join(finding.code for finding in row.caveats)
         tags = _pairs({RESULT: _name(row), "campaign": row.campaign, "caveats": caveats})
-        asked = {"experiment_id": experiment, "start_time": begun, "run_name": row.configuration, "tags": tags}
+        asked = {"experiment_id": experiment, "start_time": begun, "run_name": row.id, "tags": tags}
         run = self._call("runs/create", **asked)["run"]["info"]["run_id"]
         self._call("runs/log-batch", run_id=run, params=_pairs(_parameters(row)))
         metrics = list(_metrics(row, begun))

@@ -21,13 +21,14 @@ import yaml
 from dlperf.catalog.files.load import Catalog
 from dlperf.catalog.files.problem import hint
 from dlperf.catalog.log_format import LogFormat
-from dlperf.catalog.placeholders import PLACEHOLDERS, finish, names_in
+from dlperf.catalog.placeholders import PLACEHOLDERS
 from dlperf.errors import RequestError
 from dlperf.evidence.drafts import only_example, rate_examples
 from dlperf.formats.draft import draft_format
 from dlperf.formats.registry import detect, format_ids, parser_for
 from dlperf.measured.run import StatedFacts, measure_run
 from dlperf.measured.throughput.figure import Figure
+from dlperf.substitution import fill, names_in
 from dlperf.view.text import one_line
 
 MOST_BYTES = 4 << 20
@@ -69,7 +70,7 @@ class Program:
     @property
     def trial_words(self) -> list[str]:
         values = _FIXED | dict.fromkeys(_BATCHES, str(self.batch_size))
-        return [self.words[0], *(finish(word, values) for word in self.words[1:])]
+        return [self.words[0], *(fill(word, values) for word in self.words[1:])]
 
     def uses(self, *placeholders: str) -> bool:
         return any(name in placeholders for word in self.words for name in names_in(word))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dlperf.app.model.table import Column, Row, TableView, Tone, bar, packed
+from dlperf.app.model.table import Column, Row, SortedView, Tone, bar, packed
 from dlperf.catalog.axes import parse_scale
 from dlperf.messages import N_, _
 from dlperf.view.campaigns import CampaignSummary, Standing, sort_campaigns
@@ -37,7 +37,7 @@ def how_ended(summary: CampaignSummary) -> tuple[str, Literal["information", "wa
 
 
 @dataclass(frozen=True)
-class CampaignsView(TableView[CampaignSummary]):
+class CampaignsView(SortedView[CampaignSummary]):
     """Running campaigns first, then interrupted ones, then the newest."""
 
     summaries: Mapping[str, CampaignSummary] = field(default_factory=dict)

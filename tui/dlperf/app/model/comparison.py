@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dlperf.app.model.results_table import about_result, axes_of, figure_text
-from dlperf.app.model.table import Column, Row, TableView, Tone, axis_columns, markdown
+from dlperf.app.model.table import Column, Row, SortedView, Tone, axis_columns, markdown
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _, render
 from dlperf.table import columns as flat
@@ -70,7 +70,7 @@ class ComparedPoint:
 
 
 @dataclass(frozen=True)
-class ComparisonView(TableView[ComparedPoint]):
+class ComparisonView(SortedView[ComparedPoint]):
     points: tuple[ComparedPoint, ...] = ()
     before: str = ""
     after: str = ""

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, TableView, Tone, axis_columns, bar
+from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, SortedView, Tone, axis_columns, bar
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.messages import _, language
 from dlperf.plan import TrialKey
@@ -26,7 +26,7 @@ SHORT_UNITS = {"images/s": "img/s", "samples/s": "smp/s", "sequences/s": "seq/s"
 
 
 @dataclass(frozen=True)
-class ResultsView(TableView[ConfigurationResult]):
+class ResultsView(SortedView[ConfigurationResult]):
     rows: tuple[ConfigurationResult, ...] = ()
     published: bool = True
     marked: frozenset[Hashable] = frozenset()
@@ -121,7 +121,7 @@ class ResultsView(TableView[ConfigurationResult]):
 
 
 def name_of(row: ConfigurationResult) -> Hashable:
-    return row.campaign, row.configuration, row.value
+    return row.campaign, row.id, row.value
 
 
 def peers_key(row: ConfigurationResult) -> Hashable:
@@ -139,8 +139,8 @@ def rows_by_trial(rows: Iterable[ConfigurationResult], campaign: str, key: Trial
     own = (campaign, key.configuration, key.number)
 
     def distance(row: ConfigurationResult) -> tuple[bool, ...]:
-        is_other = (row.campaign, row.configuration, row.trials[0].number) != own
-        return is_other, row.configuration != key.configuration, row.campaign != campaign
+        is_other = (row.campaign, row.id, row.trials[0].number) != own
+        return is_other, row.id != key.configuration, row.campaign != campaign
 
     found = sorted((row_of_trial(row, trial) for row in rows for trial in row.trials), key=distance)
     return found if found and not distance(found[0])[0] else []

@@ -153,7 +153,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class TableView(Generic[Item]):
+class SortedView(Generic[Item]):
     """Items of one kind, filtered and sorted."""
 
     matching: str = ""

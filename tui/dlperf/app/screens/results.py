@@ -124,7 +124,7 @@ class ResultsScreen(SortedTableScreen):
         self.view, self._items = view, list[Any](view.shown())
         self.table.empty = self._empty_text()
         rows = [view.result(item) for item in self._items]
-        keys = [(row.campaign, row.configuration, index) for index, row in enumerate(rows)]
+        keys = [(row.campaign, row.id, index) for index, row in enumerate(rows)]
         self.table.mark_sorting(view.column, view.descending)
         self.table.show_rows(keys, self._row)
         self.table.refresh()
@@ -205,7 +205,7 @@ class ResultsScreen(SortedTableScreen):
     def _open_trial(self, campaign: WatchedCampaign, row: ConfigurationResult) -> None:
         from dlperf.app.screens.trial import TrialScreen
 
-        keys = [key for key in campaign.status.trials if key.configuration == row.configuration]
+        keys = [key for key in campaign.status.trials if key.configuration == row.id]
         number = number_of_evidence(row)
         key = next((key for key in keys if key.number == number), max(keys, default=None))
         if key is not None:

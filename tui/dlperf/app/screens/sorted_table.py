@@ -10,7 +10,7 @@ from typing import Any
 from textual import on
 from textual.geometry import Offset
 
-from dlperf.app.model.table import TableView
+from dlperf.app.model.table import SortedView
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
@@ -18,7 +18,7 @@ from dlperf.messages import _
 
 
 class SortedTableScreen(PlaceScreen):
-    view: TableView[Any]
+    view: SortedView[Any]
 
     @property
     def table(self) -> RowTable:

@@ -24,7 +24,7 @@ from dlperf.app.model.trial_pages import command_text, environment_lines, figure
 from dlperf.app.model.trials import state_text
 from dlperf.app.screens.comparing import choose_trial, show_side_by_side
 from dlperf.app.screens.log_actions import LogActions
-from dlperf.app.series import SeriesReader, log_of_the_figure
+from dlperf.app.series import SeriesReader, log_of_the_figure, log_run_of
 from dlperf.app.watching import CampaignGoneError, WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.log_view import LogView
@@ -160,7 +160,8 @@ class TrialScreen(LogActions):
     def _read_curve(self, planned: PlannedConfiguration, log: Path) -> None:
         try:
             if self._series is None or self._series.path != log:
-                self._series = SeriesReader(log, planned, log_reader(self.workspace))
+                log_run = log_run_of(self._campaign, self._key)
+                self._series = SeriesReader(log, planned, log_reader(self.workspace), log_run)
             series = self._series.whole() if self._trial.state.finished else self._series.advance()
         except DlperfError:
             series = None
@@ -176,7 +177,8 @@ class TrialScreen(LogActions):
         for key in self._trials():
             if key != self._key and (log := log_of_the_figure(self._campaign, key)):
                 with suppress(DlperfError):
-                    found.append(SeriesReader(log, planned, log_reader(self.workspace)).whole())
+                    log_run = log_run_of(self._campaign, key)
+                    found.append(SeriesReader(log, planned, log_reader(self.workspace), log_run).whole())
         self.call_later(self.query_one(CurveView).show_behind, [series for series in found if series])
 
     def _trials(self) -> list[TrialKey]:
@@ -234,10 +236,10 @@ class TrialScreen(LogActions):
     @work(thread=True, group="curve")
     def _read_second(self, row: ConfigurationResult) -> None:
         campaign = WatchedCampaign(self.workspace.campaign(row.campaign))
-        key = TrialKey(row.configuration, row.trials[0].number)
-        planned, log = campaign.planned(row.configuration), log_of_the_figure(campaign, key)
+        key = TrialKey(row.id, row.trials[0].number)
+        planned, log = campaign.planned(row.id), log_of_the_figure(campaign, key)
         if planned is not None and log is not None:
-            series = SeriesReader(log, planned, log_reader(self.workspace)).advance()
+            series = SeriesReader(log, planned, log_reader(self.workspace), log_run_of(campaign, key)).whole()
             second = replace(series, name=title_of(row)) if series else None
             self.call_later(self.query_one(CurveView).show_second, second)
 

@@ -26,7 +26,7 @@ from dlperf.app.model.table import (
     NOTHING,
     Column,
     Row,
-    TableView,
+    SortedView,
     aligned,
     columns_that_fit,
     group_line,
@@ -111,7 +111,7 @@ class RowTable(Guarded, ScrollView, can_focus=True):
         if self._wanted is not None and self._wanted in keys:
             self.select(self._wanted)
 
-    def show_items(self, view: TableView[Any]) -> None:
+    def show_items(self, view: SortedView[Any]) -> None:
         """Show what a view shows; the columns are its own."""
         items = view.shown()
         self.show_rows(range(len(items)), lambda key: view.cells(items[int(str(key))]))

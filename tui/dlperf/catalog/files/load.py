@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from dlperf.catalog.entries import KINDS, PROGRAMS, Layer, Located, read_layer, unrecognised_files
+from dlperf.catalog.entries import KINDS, PROGRAMS, CatalogFolder, Located, read_layer, unrecognised_files
 from dlperf.catalog.files.problem import CatalogError, Problem
 from dlperf.catalog.files.references import REFERENCE_PROBLEMS, Ids, format_problems, framework_problems
 from dlperf.catalog.hardware import Accelerator, Hardware
@@ -88,7 +88,7 @@ def load_catalog(
 
 def _without_problems(
     merged: Merged,
-    last: Layer,
+    last: CatalogFolder,
     ids: dict[str, set[str]],
     problems: Collection[Problem],
     complain: Callable[[Problem], object],
@@ -162,7 +162,7 @@ def _program_folders(workspace_catalog: Path | None) -> list[Path]:
 
 
 def _ids(
-    layers: list[Layer], known_formats: Collection[str] | None, workspace_catalog: Path | None
+    layers: list[CatalogFolder], known_formats: Collection[str] | None, workspace_catalog: Path | None
 ) -> dict[str, set[str]]:
     ids = {kind: {name for layer in layers for name in layer.declared[kind]} for kind in KINDS}
     folders = filter(Path.is_dir, _program_folders(workspace_catalog))

@@ -1,4 +1,4 @@
-"""Problems that only the whole catalogue shows: dangling references, axes outside the case, unknown placeholders."""
+"""Problems that only the whole catalogue shows: dangling references, axes outside the case."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from dlperf.catalog.axes import Configuration, matches, parse_scale
 from dlperf.catalog.entries import PROGRAMS, Located
+from dlperf.catalog.files.launch_texts import job_problems, script_problems, text_problems
 from dlperf.catalog.files.problem import Problem, hint, listed
 from dlperf.catalog.files.yamlfile import Location
 from dlperf.catalog.hardware import Accelerator, Hardware
@@ -22,7 +23,7 @@ from dlperf.catalog.patterns import (
     record_problem,
     time_problem,
 )
-from dlperf.catalog.placeholders import BUILT, PLACEHOLDERS, names_in, unknown_names
+from dlperf.catalog.placeholders import PLACEHOLDERS
 
 RESULT_COLUMNS = frozenset(
     {"axes", "campaign", "case", "configuration", "date", "efficiency", "findings", "framework", "hardware", "mfu", "n"}
@@ -102,6 +103,9 @@ def hardware_problems(item: Located[Hardware], ids: Ids) -> Iterator[Problem]:
     yield from _references(item, ids)
     yield from _executor_problems(item)
     yield from _node_problems(item)
+    yield from text_problems(item, (), {"env": item.entry.env})
+    yield from script_problems(item)
+    yield from job_problems(item)
 
 
 def _executor_problems(item: Located[Hardware]) -> Iterator[Problem]:
@@ -141,7 +145,7 @@ def _node_problems(item: Located[Hardware]) -> Iterator[Problem]:
 def case_problems(item: Located[Case], ids: Ids) -> Iterator[Problem]:
     case = item.entry
     yield from _references(item, ids)
-    yield from _build_problems(item)
+    yield from script_problems(item)
     if case.ledger:
         yield from _references(item, ids, case.ledger, ("ledger",))
     for index, text in enumerate(case.expect):
@@ -188,9 +192,9 @@ REFERENCE_PROBLEMS: dict[str, Callable[[Located[Any], Ids], Iterator[Problem]]] 
 def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, Case]) -> Iterator[Problem]:
     framework = item.entry
     yield from _references(item, ids)
-    yield from _build_problems(item)
+    yield from script_problems(item)
     axes = {name for recipe in framework.recipes for name in _axes(recipe, cases.get(recipe.case))}
-    yield from _text_problems(
+    yield from text_problems(
         item, (), {"container": framework.container, "env": framework.env, "profile": framework.profile}, axes
     )
     seen: set[str] = set()
@@ -206,13 +210,13 @@ def framework_problems(item: Located[Framework], ids: Ids, cases: Mapping[str, C
 def _recipe_problems(item: Located[Framework], place: Location, recipe: Recipe, case: Case | None) -> Iterator[Problem]:
     axes = _axes(recipe, case)
     yield from _default_problems(item, place, recipe.axes)
-    yield from _text_problems(item, place, _texts(recipe), axes)
+    yield from text_problems(item, place, _texts(recipe), axes)
     if case is not None:
         yield from _axis_problems(item, (*place, "precisions"), recipe.precisions, case.precisions, case.id)
         yield from _axis_problems(item, (*place, "batch_sizes"), recipe.batch_sizes or (), case.batch_sizes, case.id)
         yield from _axis_problems(item, (*place, "scales"), recipe.scales or (), case.scales, case.id)
     for index, variant in enumerate(recipe.variants):
-        yield from _text_problems(item, (*place, "variants", index), _texts(variant), axes)
+        yield from text_problems(item, (*place, "variants", index), _texts(variant), axes)
         if case is not None and not _can_match(variant, recipe, case):
             message = "matches no configuration of this recipe (fix the axes or remove the variant)"
             yield item.problem((*place, "variants", index, "when"), message)
@@ -227,13 +231,17 @@ def _axis_problems(
 
 
 def _can_match(variant: Variant, recipe: Recipe, case: Case) -> bool:
-    # Batch sizes and scales that no list contains can be requested, unless the recipe restricts them.
-    batch_sizes = recipe.batch_sizes or case.batch_sizes + (variant.when.batch_size or ())
-    scales = recipe.scales or case.scales + (variant.when.scale or ())
-    axes = {name: axis.values for name, axis in _axes(recipe, case).items()}
-    points = product(recipe.precisions, batch_sizes, scales, product(*axes.values()))
+    # Batch sizes and scales that no list contains can be requested, unless the recipe restricts them. Of what the
+    # variant does not ask for, one value stands for all: the axes of some cases have thousands of combinations.
+    when = variant.when
+    precisions = recipe.precisions if when.precision is not None else recipe.precisions[:1]
+    batch_sizes = recipe.batch_sizes or case.batch_sizes + (when.batch_size or ())
+    batch_sizes = batch_sizes if when.batch_size is not None else batch_sizes[:1]
+    scales = recipe.scales or case.scales + (when.scale or ())
+    axes = {name: axis.values for name, axis in _axes(recipe, case).items() if name in when.axes}
+    points = product(precisions, batch_sizes, scales, product(*axes.values()))
     return any(
-        matches(variant.when, Configuration("", "", case.id, precision, batch, *parse_scale(scale), axes=point))
+        matches(when, Configuration("", "", case.id, precision, batch, *parse_scale(scale), axes=point))
         for precision, batch, scale, values in points
         for point in (tuple(zip(axes, values, strict=True)),)
     )
@@ -246,46 +254,6 @@ def _axes(recipe: Recipe, case: Case | None) -> dict[str, Axis]:
 def _texts(owner: Recipe | Variant) -> dict[str, Any]:
     names = ("interpreter", "command", "args", "launcher_options", "env", "setup", "workdir")
     return {name: getattr(owner, name, None) for name in names}
-
-
-def _text_problems(
-    item: Located[Any], place: Location, fields: Mapping[str, Any], axes: Collection[str]
-) -> Iterator[Problem]:
-    for location, text in chain.from_iterable(_strings(value, (name,)) for name, value in fields.items()):
-        for name in unknown_names(text, axes):
-            known = hint(name, {*PLACEHOLDERS, *axes})
-            yield item.problem((*place, *location), f"unknown placeholder {{{name}}} ({known})")
-        if "\0" in text:
-            yield item.problem((*place, *location), "contains a NUL character, which no command can be given")
-
-
-def _build_problems(item: Located[Framework] | Located[Case]) -> Iterator[Problem]:
-    """Refuse what looks like a placeholder: lines of a build are bash, which has ``${name}`` and ``{ command; }``."""
-    for index, line in enumerate(item.entry.build):
-        for name in names_in(line.replace("${", "")):
-            if name in BUILT:
-                continue
-            text = (
-                f"{{{name}}} is passed to bash as it is (lines of a build run in {{build}}, with the files that they "
-                "name; for awk, write `{ print }` with spaces)"
-            )
-            yield item.problem(("build", index), text)
-
-
-def _strings(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
-    """Every text of a field with its location, also the keys of mappings."""
-    if isinstance(value, str):
-        yield location, value
-    elif isinstance(value, tuple):
-        for index, part in enumerate(value):
-            yield from _strings(part, (*location, index))
-    elif isinstance(value, dict):
-        for key, part in value.items():
-            yield from _strings(key, (*location, key))
-            yield from _strings(part, (*location, key))
-    elif value is not None and hasattr(type(value), "model_fields"):
-        for name in type(value).model_fields:
-            yield from _strings(getattr(value, name), (*location, name))
 
 
 def _reference(item: Located[Any], place: Location, kind: str, name: str, ids: Ids) -> Iterator[Problem]:

@@ -166,6 +166,6 @@ def print_results(workspace: WorkspacePaths, paths: CampaignPaths) -> None:
     if with_caveats:
         print()
     for row in with_caveats[:MOST_CAVEATS]:
-        print_remarks(row.configuration, caveats(row))
+        print_remarks(row.id, caveats(row))
     if len(with_caveats) > MOST_CAVEATS:
         print(f"and caveats of {len(with_caveats) - MOST_CAVEATS} more: see the site, or `dlperf results --json`")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.options import JsonOption, OptionalCampaign, current_workspace
+from dlperf.cli.options import JsonOption, OptionalCampaign, current_workspace, read_workspace
 from dlperf.cli.output import message_entries, print_json, print_note, print_table
 from dlperf.view.text import count_noun, duration, one_line
 
@@ -24,7 +24,7 @@ def status(context: typer.Context, campaign: OptionalCampaign = None, as_json: J
     """List campaigns, or one campaign's trials."""
     from dlperf.runs.lookup import find_campaign
 
-    workspace = current_workspace(context)
+    workspace = read_workspace(context)
     if campaign is not None:
         paths = find_campaign(workspace, campaign)
         print_json(_document(paths)) if as_json else _print_campaign(paths)

@@ -98,7 +98,7 @@ def _cause(trial: TrialStatus) -> str:
 
 def result_cells(row: ConfigurationResult) -> tuple[Any, ...]:
     """Return the cells under RESULT_HEADERS."""
-    return (row.configuration, row.value, row.unit, percent(row.spread), row.n, str(row.status))
+    return (row.id, row.value, row.unit, percent(row.spread), row.n, str(row.status))
 
 
 def caveats(row: ConfigurationResult) -> list[str]:

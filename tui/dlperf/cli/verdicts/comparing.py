@@ -93,7 +93,7 @@ def _compare_with_published(context: typer.Context, selector: str, as_json: bool
     """Print the share of the nearest third-party result that each result of a selector reaches, and what differs."""
     from dlperf.table.load import load_results
     from dlperf.verdicts.compare import parse_selector
-    from dlperf.verdicts.third_party import beside_published, is_third_party
+    from dlperf.verdicts.reproduction import beside_published, is_third_party
 
     rows = load_results(options.current_workspace(context), complain=options.print_skipped)
     machines, chosen = options.current_catalog(context).hardware, parse_selector(selector, rows)
@@ -106,7 +106,7 @@ def _compare_with_published(context: typer.Context, selector: str, as_json: bool
         return
     for each in found:
         row = each.result
-        print(f"{row.campaign}/{row.configuration}: {each.verdict or 'no third-party result of this model'}")
+        print(f"{row.campaign}/{row.id}: {each.verdict or 'no third-party result of this model'}")
         if each.differences:
             print_note(f"these conditions differ: {'; '.join(map(str, each.differences))}")
 
@@ -124,9 +124,9 @@ def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
     missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
     for kind, pair in short:
         what = f"perhaps below {ratio}" if kind == "cannot_tell" else f"below {ratio}"
-        print_note(f"{what}: {pair.b.configuration} of {pair.b.campaign}: {judge_rows(pair.a, pair.b).verdict}")
+        print_note(f"{what}: {pair.b.id} of {pair.b.campaign}: {judge_rows(pair.a, pair.b).verdict}")
     if missing:
-        first = f"{missing[0].row.configuration} of {missing[0].row.campaign}"
+        first = f"{missing[0].row.id} of {missing[0].row.campaign}"
         which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
         print_note(f"missing in B: {which}: measure it, or pass --allow-missing")
     if missing or outcome.ambiguous or any(kind != "cannot_tell" for kind, _ in short):

@@ -82,7 +82,7 @@ class Deciding:
             last[key.configuration] = max(key.number, last.get(key.configuration, 0))
         draw, keys = random.Random(f"{reader.record.seed} {self._trials}"), []
         for item in wanting:
-            sides = [row.configuration for row in (item.pair.a, item.pair.b)] if item.pair else []
+            sides = [row.id for row in (item.pair.a, item.pair.b)] if item.pair else []
             names = [name for name in dict.fromkeys(sides) if name in last]
             # at once up to the last of a policy's few looks
             rounds = 1 if item.policy.looks is None or item.pair is None else item.policy.most - len(item.pair.b.values)

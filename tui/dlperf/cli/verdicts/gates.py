@@ -76,7 +76,7 @@ def show(
         return
     headers = ("configuration", "metric", "value", "unit", "n", "loss found", "campaign")
     rows = ((item.result, percent(item.loss, 2)) for item in baseline.references)
-    cells = [(row.configuration, row.metric, row.value, row.unit, row.n, loss, row.campaign) for row, loss in rows]
+    cells = [(row.id, row.metric, row.value, row.unit, row.n, loss, row.campaign) for row, loss in rows]
     print_table(headers, cells)
 
 

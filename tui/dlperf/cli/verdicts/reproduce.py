@@ -56,8 +56,7 @@ def reproduce(
     from dlperf.cli.running.foreground import confirm_plan, run_in_foreground, run_plan
     from dlperf.table.load import load_results
     from dlperf.verdicts.claims import known_variation
-    from dlperf.verdicts.reproduction import find_result
-    from dlperf.verdicts.third_party import is_third_party
+    from dlperf.verdicts.reproduction import find_result, is_third_party
 
     seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
     workspace = options.current_workspace(context)
@@ -102,7 +101,7 @@ def _plan_published(
 ) -> tuple[Plan, list[Message]]:
     """Return the plan that is nearest to a third-party result, and what differs."""
     from dlperf.plan import expand
-    from dlperf.verdicts.third_party import differing_axes, nearest
+    from dlperf.plan.nearest import differing_axes, nearest
 
     catalog = options.current_catalog(context)
     found = nearest(original, replace(given, repeats=given.repeats or 1), catalog)
@@ -118,7 +117,7 @@ def _print_share(
 ) -> None:
     """Print how much of the published throughput was reached."""
     from dlperf.table.load import Filters, load_results
-    from dlperf.verdicts.third_party import gpus_of, of_published
+    from dlperf.verdicts.reproduction import of_published
 
     (again,) = load_results(workspace, Filters(campaigns=(name,)))
     verdict = of_published(original, again)
@@ -127,7 +126,7 @@ def _print_share(
         return
     for label, row in (("published", original), ("yours", again)):
         if row.value is not None:
-            each = number(row.value / gpus_of(row))
+            each = number(row.value / row.gpus_total)
             print(f"{label}: {number(row.value)} {row.unit}, {each} a GPU ({row.campaign})")
     print(f"verdict: {verdict or again.status}")
 
@@ -139,7 +138,7 @@ def _judged(
     from dlperf.verdicts.judging import judge_rows
     from dlperf.verdicts.workspace import compare_in_workspace
 
-    (pair,) = compare_in_workspace(workspace, f"{original.campaign}/{original.configuration}", campaign).pairs
+    (pair,) = compare_in_workspace(workspace, f"{original.campaign}/{original.id}", campaign).pairs
     return replace(judge_rows(pair.a, pair.b, chosen, known), pair=pair)
 
 
@@ -155,7 +154,7 @@ def _plan_again(context: typer.Context, original: ConfigurationResult, given: Se
     plan = expand(replace(wanted, **fixed), options.current_catalog(context))
     if len(plan.configurations) > 1:
         raise RequestError("several configurations would run: name one hardware and one framework")
-    planned = planned_configurations(options.current_workspace(context), original.campaign).get(original.configuration)
+    planned = planned_configurations(options.current_workspace(context), original.campaign).get(original.id)
     return plan_version_again(plan, planned, wanted.repeats or 1) if planned and planned.version else plan
 
 

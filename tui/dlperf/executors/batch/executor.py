@@ -35,11 +35,11 @@ from dlperf.nodes.messages import ByteRange, CommandResult, JobAnswer, NodeFile
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan import Launch
 from dlperf.plan.hiding import revealed
-from dlperf.plan.model import PORT
 from dlperf.render.batch import BATCH, LOG
 from dlperf.runs.paths import file_name
 from dlperf.runs.secrets import secrets_of
 from dlperf.runs.store import write_atomic
+from dlperf.substitution import PORT
 
 TIMEOUT_CODE = 124
 """Exit code of a scheduler's command that timed out."""

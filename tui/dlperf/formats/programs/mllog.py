@@ -25,7 +25,7 @@ _LINE = re.compile(rb":::MLL(?:OG (?=\{)| (?P<time>\d{1,12}\.\d{1,9}) (?P<key>\w
 _DECLARED = {"global_batch_size": "global_batch_size", "submission_benchmark": "model"}
 
 
-class _Event(NamedTuple):
+class _LoggedEvent(NamedTuple):
     key: str
     seconds: float
     value: Any
@@ -34,10 +34,10 @@ class _Event(NamedTuple):
 
 def rules(recorder: Recorder) -> Rules:
     """Return the rules for one log."""
-    return Rules([FunctionRule(_MARK, _parse_event, _Events(recorder).read)])
+    return Rules([FunctionRule(_MARK, _parse_event, _LoggedEvents(recorder).read)])
 
 
-def _parse_event(line: bytes) -> _Event | None:
+def _parse_event(line: bytes) -> _LoggedEvent | None:
     match = _LINE.search(line)
     data = parse_object(line[match.end() :]) if match else None
     if match is None or data is None:
@@ -45,21 +45,21 @@ def _parse_event(line: bytes) -> _Event | None:
     metadata = data.get("metadata")
     status = str(metadata.get("status", "")) if isinstance(metadata, dict) else ""
     if match["time"]:
-        return _Event(match["key"].decode(), float(match["time"]), data.get("value"), status)
+        return _LoggedEvent(match["key"].decode(), float(match["time"]), data.get("value"), status)
     milliseconds = data.get("time_ms")
     if not isinstance(milliseconds, int | float) or not isfinite(milliseconds):
         return None
-    return _Event(str(data.get("key")), milliseconds / 1000, data.get("value"), status)
+    return _LoggedEvent(str(data.get("key")), milliseconds / 1000, data.get("value"), status)
 
 
-class _Events:
+class _LoggedEvents:
     """Reads the events of one log; every rank may print the same ones."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._started: float | None = None
 
-    def read(self, event: _Event, number: int) -> None:
+    def read(self, event: _LoggedEvent, number: int) -> None:
         if event.key in _DECLARED and event.value is not None:
             self._recorder.declare(_DECLARED[event.key], str(event.value))
         elif event.key == "run_start" and self._started is None:

@@ -45,7 +45,7 @@ _EPOCH_MEANS = r"\[Train\]\[Epoch (\d+)/(\d+)\]\[Avg\]"
 
 def rules(recorder: Recorder) -> Rules:
     """Return the rules for one log."""
-    configuration = _Configuration(recorder)
+    configuration = _PrintedSettings(recorder)
     return Rules(
         [
             *(_record_rule(recorder, **record) for record in _DATA["records"]),
@@ -62,7 +62,7 @@ def _record_rule(
     return RecordRule(recorder, "".join(pattern), contains.encode(), Clock(time_format), window)
 
 
-class _Configuration:
+class _PrintedSettings:
     """Reads the configuration that is printed as an indented tree."""
 
     def __init__(self, recorder: Recorder) -> None:

@@ -59,7 +59,7 @@ class LineReader:
         self._parts: list[bytes] = []
         self._pending_size = 0
         self._inside_line = False
-        self._ranks = _Ranks()
+        self._ranks = _RankJoiner()
 
     def feed(self, data: bytes) -> Iterator[Lines]:
         """Yield the lines that these bytes complete."""
@@ -176,7 +176,7 @@ def _join_lines(numbered: list[tuple[int, bytes]], end: int) -> Lines:
     return Lines(b"\n".join(lines), lines, [number for number, _ in numbered], end)
 
 
-class _Ranks:
+class _RankJoiner:
     """Joins the pieces of each rank, where a launcher tagged every piece with its rank.
 
     A tag of another rank in the middle of a line means that the line continues in a later piece of its own rank;

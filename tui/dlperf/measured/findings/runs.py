@@ -65,7 +65,7 @@ NOTES = {
 
 
 @dataclass(frozen=True)
-class _Context:
+class _CheckedRun:
     """What the checks of one run look at."""
 
     reading: Reading
@@ -147,7 +147,7 @@ def findings_of_run(
         flop_limit: samples per second that the GPUs' dense peak allows.
     """
     declared = declared_gpus or reading.gpus, declared_batch_size or reading.batch_size
-    context = _Context(reading, figure, *declared, runs_in_log, flop_limit)
+    context = _CheckedRun(reading, figure, *declared, runs_in_log, flop_limit)
     found = [check(context) for check in _CHECKS]
     from_records = reading.run.window != "run"
     noted = [_noted(code) for code in reading.run.notes if not (code == CONTINUED and from_records)]
@@ -160,7 +160,7 @@ def _noted(code: str) -> Finding:
     return note(code, format=other) if other else NOTES.get(code) or note(code)
 
 
-def _too_few_samples(context: _Context) -> Finding | None:
+def _too_few_samples(context: _CheckedRun) -> Finding | None:
     if context.figure is None or context.figure.estimate.first is None or context.run.window in ("epoch", "run"):
         return None
     count, done = context.figure.estimate.samples, context.reading.steps_done
@@ -170,7 +170,7 @@ def _too_few_samples(context: _Context) -> Finding | None:
     return warning("too_few_samples", count=count, least=MINIMUM_SAMPLES)
 
 
-def _drift(context: _Context) -> Finding | None:
+def _drift(context: _CheckedRun) -> Finding | None:
     is_running_mean = context.run.window == "cumulative" and context.timed_gaps.indices
     found = context.timed_trend if is_running_mean else context.printed_trend
     if found is None or not found.is_drift or context.smooths:
@@ -178,7 +178,7 @@ def _drift(context: _Context) -> Finding | None:
     return warning("drift", direction=message("rises" if found.change > 0 else "falls"), change=abs(found.of_start))
 
 
-def _end_stall(context: _Context) -> Finding | None:
+def _end_stall(context: _CheckedRun) -> Finding | None:
     speeds = context.speeds
     if len(speeds) < 3 or not 0 < min(speeds) >= speeds[-1] or not _is_slow(speeds[-1], speeds):
         return None
@@ -192,7 +192,7 @@ def _is_slow(speed: float, speeds: Sequence[float]) -> bool:
     return not is_median_at_most(speed / STALL_SHARE, speeds) and speed < STALL_SHARE * statistics.median(speeds)
 
 
-def _printed_rate(context: _Context) -> Finding | None:
+def _printed_rate(context: _CheckedRun) -> Finding | None:
     figure = context.figure
     if figure is None or figure.value_printed is None or figure.value_from_timestamps is None:
         return None
@@ -213,32 +213,32 @@ def _printed_rate(context: _Context) -> Finding | None:
     )
 
 
-def _hint(context: _Context, printed: float, timed: float) -> Message | str:
+def _hint(context: _CheckedRun, printed: float, timed: float) -> Message | str:
     if counts_micro_batches(context.reading, printed, timed):
         return message("printed_micro_batches")
     return message("suspect_accumulation") if printed / timed - 1 >= ACCUMULATION else ""
 
 
-def _clock_error(context: _Context) -> float:
+def _clock_error(context: _CheckedRun) -> float:
     """Return the error of rounded timestamps relative to the window."""
     times = finite(context.run.samples.time[context.measured])
     elapsed = times[-1] - times[0] if times else 0.0
     return context.reading.clock_resolution / elapsed if elapsed > 0 else 0.0
 
 
-def _several_runs(context: _Context) -> Finding | None:
+def _several_runs(context: _CheckedRun) -> Finding | None:
     runs = context.runs_in_log
     return note("several_runs", number=context.run.number, runs=runs) if runs != 1 else None
 
 
-def _batch_size(context: _Context) -> Finding | None:
+def _batch_size(context: _CheckedRun) -> Finding | None:
     stated, logged = context.declared_batch_size, _logged_batch_size(context)
     if stated is None or logged in (None, stated):
         return None
     return warning("batch_size_mismatch", stated=stated, logged=logged)
 
 
-def _logged_batch_size(context: _Context) -> int | None:
+def _logged_batch_size(context: _CheckedRun) -> int | None:
     if context.run.metadata.batch_size:
         return context.run.metadata.batch_size
     gpus = context.reading.total_gpus
@@ -249,29 +249,29 @@ def _logged_batch_size(context: _Context) -> int | None:
     return round(implied / gpus) if implied and gpus else None
 
 
-def _gpu_count(context: _Context) -> Finding | None:
+def _gpu_count(context: _CheckedRun) -> Finding | None:
     stated, logged = context.declared_gpus, context.run.metadata.gpus
     if stated is None or logged in (None, stated):
         return None
     return warning("gpu_count_mismatch", stated=stated, logged=logged)
 
 
-def _reader_bound(context: _Context) -> Finding | None:
+def _reader_bound(context: _CheckedRun) -> Finding | None:
     share = reader_share(context.reading, context.measured)
     return warning("reader_bound", share=share) if share > READER_LIMIT else None
 
 
-def _above_flop_limit(context: _Context) -> Finding | None:
+def _above_flop_limit(context: _CheckedRun) -> Finding | None:
     if context.figure is None or context.flop_limit is None or context.figure.value <= FLOP_LIMIT * context.flop_limit:
         return None
     return error("above_flop_limit", value=context.figure.value, unit=context.figure.unit, limit=context.flop_limit)
 
 
-def _missing_end(context: _Context) -> Finding | None:
+def _missing_end(context: _CheckedRun) -> Finding | None:
     return note("missing_end_marker") if context.run.marks_end and not context.run.complete else None
 
 
-def _pauses(context: _Context) -> Finding | None:
+def _pauses(context: _CheckedRun) -> Finding | None:
     slow: Sequence[int] = context.slow_records if context.run.window != "cumulative" else ()
     if context.figure is not None and context.figure.leaves_out_pauses and not slow:
         slow = timed_gaps(context.reading, slice(context.measured.start, len(context.run.samples))).pauses
@@ -280,7 +280,7 @@ def _pauses(context: _Context) -> Finding | None:
     return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]], of=_said(context)) if slow else None
 
 
-def _said(context: _Context) -> Message | str:
+def _said(context: _CheckedRun) -> Message | str:
     """Say whether the value holds the pauses, and what it is otherwise."""
     figure = context.figure
     if figure is None or figure.goodput is None or figure.steady is None:
@@ -290,7 +290,7 @@ def _said(context: _Context) -> Message | str:
     return message("pauses_kept", steady=figure.steady, unit=figure.unit)
 
 
-def _own_total(context: _Context) -> Finding | None:
+def _own_total(context: _CheckedRun) -> Finding | None:
     """Compare the records with the time that the program itself states for its epochs or the whole run."""
     figure = context.figure
     if figure is None or STEPS_PER_SECOND not in (
@@ -306,13 +306,13 @@ def _own_total(context: _Context) -> Finding | None:
     )
 
 
-def _clock_back(context: _Context) -> Finding | None:
+def _clock_back(context: _CheckedRun) -> Finding | None:
     """Find a clock that was set back; a program's own timer may begin anew."""
     found = [index for index in context.reading.clock_backs if context.run.samples.time[index] > CALENDAR]
     return note("clock_back", line=context.run.samples.line[found[0]]) if found else None
 
 
-def _long_gap(context: _Context) -> Finding | None:
+def _long_gap(context: _CheckedRun) -> Finding | None:
     """Find a gap between records that is longer than any pause of one launch."""
     times, lines = context.run.samples.time, context.run.samples.line
     gaps = timed_gaps(context.reading, slice(0, len(times))) if len(times) > 2 else None
@@ -323,27 +323,27 @@ def _long_gap(context: _Context) -> Finding | None:
     return warning("long_gap", seconds=seconds, first=lines[longest - 1], last=lines[longest])
 
 
-def _copies(context: _Context) -> int:
+def _copies(context: _CheckedRun) -> int:
     """Return how often each step is printed."""
     records = len(context.run.samples) if context.run.window not in ("epoch", "run") else 0
     return round(records / max(records - context.reading.repeats, 1))
 
 
-def _interleaved_ranks(context: _Context) -> Finding | None:
+def _interleaved_ranks(context: _CheckedRun) -> Finding | None:
     copies = _copies(context)
     if copies in (context.reading.total_gpus, context.run.metadata.gpus):
         return None  # each rank prints every step, as torchrun's do by default
     return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies)) if copies > 1 else None
 
 
-def _mixed_programs(context: _Context) -> Finding | None:
+def _mixed_programs(context: _CheckedRun) -> Finding | None:
     if _copies(context) > 1 or "interleaved_ranks" in context.run.notes:
         return None
     count = alternations(context.run.samples, context.reading.spacings.back)
     return error("mixed_programs", count=count) if count >= MINIMUM_ALTERNATIONS else None
 
 
-_CHECKS: tuple[Callable[[_Context], Finding | None], ...] = (
+_CHECKS: tuple[Callable[[_CheckedRun], Finding | None], ...] = (
     _above_flop_limit,
     _mixed_programs,
     _printed_rate,

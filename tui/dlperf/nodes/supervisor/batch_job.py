@@ -5,6 +5,8 @@ import re
 import sys
 from typing import Dict, List
 
+from dlperf.substitution import GIVEN, GPUS, NODE, PORT, fill, node_address
+
 from .files import SCHEMA, read_json, read_text, write_atomic, write_json
 from .host.machine import free_port
 from .processes import output
@@ -18,8 +20,8 @@ def allocate(directory: str) -> None:
         sys.exit("the scheduler started the job again: a trial is one execution, its files are left as they are")
     addresses = os.environ["DLPERF_HOSTS"].split() if "DLPERF_HOSTS" in os.environ else slurm_addresses()
     port = free_port()
-    values = {f"address{rank}.dlperf.invalid": address for rank, address in enumerate(addresses)}
-    values["port.dlperf.invalid"] = str(port)
+    values = {node_address(rank): address for rank, address in enumerate(addresses)}
+    values[PORT] = str(port)
     for rank in range(len(addresses)):
         fill_scripts(f"node{rank}", values)
     write_json("allocation.json", {"schema": SCHEMA, "addresses": addresses, "port": port})
@@ -34,16 +36,13 @@ def slurm_addresses() -> List[str]:
 
 
 def fill_scripts(folder: str, values: Dict[str, str]) -> None:
-    """Replace stand-ins by real values; a value that a shell could take for more than a word is refused."""
+    """Fill in what is known by now; a value that a shell could take for more than a word is refused."""
     for value in values.values():
         if not re.match(r"^[A-Za-z0-9._:,-]+$", value):
             raise ValueError(f"{value!r} cannot stand in a script")
     for path in (os.path.join(folder, name) for name in ("launch.sh", "payload.sh")):
         if os.path.exists(path):
-            text = read_text(path)
-            for name, value in values.items():
-                text = text.replace(name, value)
-            write_atomic(path, text.encode("utf-8"))
+            write_atomic(path, fill(read_text(path), values, GIVEN, is_last=False).encode("utf-8"))
 
 
 def task(directory: str) -> None:
@@ -54,7 +53,7 @@ def task(directory: str) -> None:
     given = ",".join(indices)
     if given:
         write_json(os.path.join(folder, "job.json"), dict(job, gpu_indices=[int(index) for index in given.split(",")]))
-    values = {"gpus.dlperf.invalid": given, "node.dlperf.invalid": os.environ.get("SLURMD_NODENAME", "")}
+    values = {GPUS: given, NODE: os.environ.get("SLURMD_NODENAME", "")}
     fill_scripts(folder, {name: value for name, value in values.items() if value})
     supervise(folder)
     ended = read_json(os.path.join(folder, "exit.json")) or {}

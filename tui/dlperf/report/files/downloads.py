@@ -62,7 +62,8 @@ def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[Si
 def results_json(rows: Iterable[SiteRow]) -> str:
     """Return the list of ``dlperf results --json`` with the columns of ``SiteRow``."""
     encode = json.JSONEncoder(default=_plain, ensure_ascii=False, separators=(",", ":")).encode
-    return _json_list("results", (encode(field_values(row) | {"caveats": row.caveats}) for row in rows))
+    named = ((row, {"configuration": row.id, "caveats": row.caveats}) for row in rows)
+    return _json_list("results", (encode(field_values(row) | others) for row, others in named))
 
 
 def _plain(value: Any) -> Any:

@@ -71,7 +71,7 @@ def _verified(data: SiteData) -> Counter[tuple[str, str]]:
 
 def verification(page: Page, row: ConfigurationResult) -> TableView:
     """Return what was found of the raw log of a third-party result, as names and values; empty without a log."""
-    rows = page.data.audited.get((row.campaign, row.configuration), ())
+    rows = page.data.audited.get((row.campaign, row.id), ())
     found = next((one for one in rows if one.log and one.published in (row.printed, str(row.value))), None)
     if found is None:
         return page.facts(())

@@ -8,7 +8,7 @@ from dlperf.catalog.model import Framework
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import Answer, is_rival, said_of
-from dlperf.report.data import SiteData, distinct, gpus_total
+from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.site import locations as at
 from dlperf.report.views import Link, Listed, TableView
@@ -82,7 +82,7 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
         _verdict(page, row, rival),
         row.unit,
         figures.conditions_text(page.language, row, page.stated),
-        str(gpus_total(row)),
+        str(row.gpus_total),
         page.report_link(row),
     )
 

@@ -11,7 +11,7 @@ from dlperf.plan import max_nodes
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer
-from dlperf.report.data import SiteData, distinct, gpus_total
+from dlperf.report.data import SiteData, distinct
 from dlperf.report.machine import localize_facts
 from dlperf.report.pages.home import headlines
 from dlperf.report.pages.page import COUNTS, Page
@@ -62,7 +62,7 @@ def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> 
     if entry:
         return md.unbroken(f"{max_nodes(entry)} × {entry.gpus_per_node}")
     measured = [row for row in results if row.value is not None]
-    return figures.scale_text(max(measured, key=gpus_total)) if measured else ""
+    return figures.scale_text(max(measured, key=lambda row: row.gpus_total)) if measured else ""
 
 
 def _facts(page: Page, entry: Hardware) -> TableView:

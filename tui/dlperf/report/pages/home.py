@@ -12,7 +12,7 @@ from dlperf.plan import max_nodes
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers, base_precision, said_of
-from dlperf.report.data import KINDS, SiteData, distinct, gpus_total, grouped, is_published
+from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
 from dlperf.report.pages.overview import METRICS, chip, model_charts
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.pictures import ranked_bars
@@ -211,7 +211,7 @@ def _value(page: Page, answer: Answer, row: ConfigurationResult) -> FigureView:
 def _hardware_with_gpus(page: Page, row: ConfigurationResult) -> Link:
     """Return the machine, with the number of GPUs unless it has no others or no accelerator."""
     entry, machine = page.data.hardware.get(row.hardware), page.hardware_link(row.hardware, row.campaign)
-    if entry and (entry.accelerator is None or max_nodes(entry) * entry.gpus_per_node == gpus_total(row)):
+    if entry and (entry.accelerator is None or max_nodes(entry) * entry.gpus_per_node == row.gpus_total):
         return machine
     return replace(machine, aside=_unbreakable(figures.gpus_text(page.language, row)))
 
@@ -260,7 +260,7 @@ def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[st
             "{framework} {clock} MHz at {power} W per GPU",
             framework=page.data.framework_title(row.framework, row.campaign),
             clock=f"{clock:,.0f}",
-            power=f"{power / gpus_total(row):,.0f}",
+            power=f"{power / row.gpus_total:,.0f}",
         )
         for row, clock, power in zip(rows, clocks, watts, strict=True)
     ]
@@ -277,7 +277,7 @@ def weight(answer: Answer) -> tuple[object, ...]:
     whole, compared = not work_left_out(best.framework), answer.second is not None
     leads = answer.claim is not None and answer.claim.improves
     own = not is_published(best.campaign)
-    return own, whole, compared, compared and not answer.mixed, leads, gpus_total(best), best.score
+    return own, whole, compared, compared and not answer.mixed, leads, best.gpus_total, best.score
 
 
 def _table(page: Page, found: Sequence[Answer]) -> TableView:

@@ -10,7 +10,7 @@ from dlperf.catalog.palette import family_number
 from dlperf.catalog.units import is_rate
 from dlperf.messages import N_
 from dlperf.report import figures
-from dlperf.report.data import SiteData, gpus_total, grouped, is_published
+from dlperf.report.data import SiteData, grouped, is_published
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.results.pictures import bars
 from dlperf.report.site import locations as at
@@ -106,8 +106,8 @@ def _best(members: Sequence[ConfigurationResult]) -> ConfigurationResult:
     most = max(map(_trials, members))
     rows = [row for row in members if _trials(row) == most]
     best = max(rows, key=_per_gpu)
-    point = best.precision, gpus_total(best)
-    sure = [row for row in rows if (row.precision, gpus_total(row)) == point and not row.caveats]
+    point = best.precision, best.gpus_total
+    sure = [row for row in rows if (row.precision, row.gpus_total) == point and not row.caveats]
     return max(sure, key=_per_gpu, default=best) if best.caveats else best
 
 
@@ -116,7 +116,7 @@ def _trials(row: ConfigurationResult) -> int:
 
 
 def _per_gpu(row: ConfigurationResult) -> float:
-    return (row.value or 0.0) / gpus_total(row)
+    return (row.value or 0.0) / row.gpus_total
 
 
 def best_of_origins(page: Page, rows: Iterable[ConfigurationResult], with_chip: bool = False) -> list[object]:

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from dlperf.messages import Language, Message, Value
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.data import KINDS, SiteData, gpus_total
+from dlperf.report.data import KINDS, SiteData
 from dlperf.report.site import locations as at
 from dlperf.report.templating import render
 from dlperf.report.views import ColumnView, FigureView, Link, TableView, TextView, filled
@@ -244,8 +244,8 @@ class Page:
             "batch_size": figures.batch_text,
             "axes": lambda row: figures.varying_axes(self.language, row, self.stated),
             "nodes_gpus": figures.scale_text,
-            "speedup": lambda row: figures.factor(row.speedup) if gpus_total(row) > 1 else "",
-            "efficiency": lambda row: figures.percent(row.efficiency) if gpus_total(row) > 1 else "",
+            "speedup": lambda row: figures.factor(row.speedup) if row.gpus_total > 1 else "",
+            "efficiency": lambda row: figures.percent(row.efficiency) if row.gpus_total > 1 else "",
             "mfu": lambda row: figures.percent(row.mfu),
             "roofline": lambda row: figures.percent(self.data.roofline(row)),
             "samples_per_joule": figures.per_joule_text,

@@ -27,7 +27,7 @@ def subject_of(page: Page, row: ConfigurationResult) -> str:
 def citation(page: Page, row: ConfigurationResult) -> dict[str, str]:
     """Return the fields of a BibTeX entry, some of them empty; ``key`` is its key."""
     return {
-        "key": f"{at.slug(row.campaign)}:{row.configuration or at.configuration_anchor(row)}",
+        "key": f"{at.slug(row.campaign)}:{row.id}",
         "title": subject_of(page, row),
         "year": page.data.created(row.campaign)[:4],
         "note": ", ".join(filter(None, (row.campaign, figures.spread_text(row), row.source))),
@@ -48,14 +48,14 @@ def dispute(page: Page, row: ConfigurationResult) -> tuple[str, str]:
     facts = {
         "Result": subject_of(page, row),
         "Campaign": row.campaign,
-        "Configuration": row.configuration,
+        "Configuration": row.id,
         "Value": figures.full_text(row),
         "Logs (first digits of SHA-256)": ", ".join(logs),
         "Source": row.source,
         "Page": address(page, row),
     }
     stated = "".join(f"{name}: {value}\n" for name, value in facts.items() if value)
-    title = f"Disputed result: {row.campaign}/{row.configuration or at.configuration_anchor(row)}"
+    title = f"Disputed result: {row.campaign}/{row.id}"
     return title, f"{stated}\nWhat is wrong, and how I know:\n"
 
 

@@ -12,7 +12,7 @@ from dlperf.catalog.units import counts_samples
 from dlperf.measured.statistics import mfu
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report.data import SiteData, gpus_total, grouped
+from dlperf.report.data import SiteData, grouped
 from dlperf.report.pages.explorer import by_relevance
 from dlperf.report.pages.overview import CHIP, best_of_origins, best_rows, chip, interest
 from dlperf.report.pages.page import Page
@@ -116,7 +116,7 @@ def _by_chip(data: SiteData, rows: Sequence[ConfigurationResult]) -> list[tuple[
 
 def _row(page: Page, gpus: Mapping[str, Accelerator], ranked: Sequence[ConfigurationResult]) -> tuple[object, ...]:
     best = ranked[0]
-    per_gpu = (best.value or 0.0) / gpus_total(best)
+    per_gpu = (best.value or 0.0) / best.gpus_total
     return (
         page.data.case_title(best.case),
         chip(page.data, best),
@@ -133,4 +133,4 @@ def _mfu(data: SiteData, gpus: Mapping[str, Accelerator], row: ConfigurationResu
     if row.mfu is not None or case is None or gpu is None:
         return row.mfu
     peak = _peaks(data, gpu).get(row.precision.upper())
-    return mfu(case.gflops(dict(row.axes)), row.value or 0.0, gpus_total(row), peak)
+    return mfu(case.gflops(dict(row.axes)), row.value or 0.0, row.gpus_total, peak)

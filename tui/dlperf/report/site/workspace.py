@@ -14,11 +14,10 @@ from dlperf.opening import read_bytes
 from dlperf.report.site.before_stamps import convert, is_unstamped_copy
 from dlperf.report.site.shipped import files_below, own_files, shipped_root
 from dlperf.report.templating import TEMPLATES
-from dlperf.runs.paths import CampaignPaths, WorkspacePaths
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.store import read_record_if_whole, write_atomic, write_record
 from dlperf.version import RELEASE
 
-PLAN_OF_0_1 = "campaign.yaml"
 NEW_FILES = Path(__file__).parents[1] / "workspace"
 """Folder of the files of a new workspace."""
 
@@ -78,13 +77,8 @@ def update_workspace(workspace: WorkspacePaths, accept: bool = False) -> list[st
 
 
 def _refuse_campaigns_of_0_1(workspace: WorkspacePaths) -> None:
-    old = sorted(path.parent for path in workspace.runs.glob(f"*/{PLAN_OF_0_1}"))
-    if old := [folder for folder in old if not CampaignPaths(folder).plan.exists()]:
-        more = f" and {len(old) - 1} more" * (len(old) > 1)
-        raise RequestError(
-            f"{old[0]}{more}: of dlperf 0.1, which this version does not read: move out of {workspace.runs}, "
-            "or build with dlperf 0.1"
-        )
+    if unread := workspace.unread():
+        raise RequestError(f"{unread}: move out of {workspace.runs}, or build with dlperf 0.1")
 
 
 def _release(version: str) -> tuple[int, ...]:

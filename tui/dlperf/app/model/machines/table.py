@@ -8,7 +8,7 @@ from datetime import datetime
 from statistics import fmean
 from typing import Any
 
-from dlperf.app.model.table import NOTHING, Column, Row, TableView
+from dlperf.app.model.table import NOTHING, Column, Row, SortedView
 from dlperf.messages import Message, _, pgettext, render
 from dlperf.view.text import file_size, printable, short_duration
 
@@ -35,7 +35,7 @@ class MachineRow:
 
 
 @dataclass(frozen=True)
-class MachinesView(TableView[MachineRow]):
+class MachinesView(SortedView[MachineRow]):
     machines: tuple[MachineRow, ...] = ()
     now: float = 0.0
     """Seconds since the epoch, for the time of the last look."""

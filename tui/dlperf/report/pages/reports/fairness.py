@@ -10,7 +10,7 @@ from dlperf.measured.losses import Losses, common_steps
 from dlperf.messages import N_, Language
 from dlperf.report import figures
 from dlperf.report.answer import contest_of
-from dlperf.report.data import distinct, gpus_total, grouped
+from dlperf.report.data import distinct, grouped
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports.conditions import (
     Results,
@@ -101,7 +101,7 @@ def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, s
 def _losses(page: Page, by_framework: Mapping[str, Results]) -> dict[str, dict[str, str]]:
     """Return the loss at the last steps that all trials have, of the most GPUs and samples that all frameworks ran."""
     points = {
-        name: grouped(rows, lambda row: (gpus_total(row), row.batch_size or 0)) for name, rows in by_framework.items()
+        name: grouped(rows, lambda row: (row.gpus_total, row.batch_size or 0)) for name, rows in by_framework.items()
     }
     largest = max(set.intersection(*(set(rows) for rows in points.values())), default=(0, 0))
     measured = {

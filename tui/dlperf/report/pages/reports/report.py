@@ -60,7 +60,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
 
 def _verdict_command(answer: Answer) -> str:
     """Return the command that compares the highest of an answer with the second again."""
-    sides = [f"{row.campaign}/{row.configuration}" for row in (answer.second, answer.best) if row]
+    sides = [f"{row.campaign}/{row.id}" for row in (answer.second, answer.best) if row]
     return shlex.join(("dlperf", "compare", *sides))
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import claimed_best
-from dlperf.report.data import distinct, gpus_total, grouped, is_published
+from dlperf.report.data import distinct, grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.views import ColumnView, FigureView, Link, Part, TableView, filled
 from dlperf.table.model import ConfigurationResult
@@ -89,7 +89,7 @@ def single_runs(page: Page, results: Results) -> TableView:
             *[""] * (most - len(values)),
             figures.four_digits(statistics.fmean(values)),
             figures.four_digits(statistics.median(values)),
-            figures.factor(row.speedup) if gpus_total(row) > 1 else "",
+            figures.factor(row.speedup) if row.gpus_total > 1 else "",
         )
         for row, values in repeated
     ]
@@ -149,7 +149,7 @@ def _all_in(rows: Results, shown: Results) -> bool:
 
 def size(row: ConfigurationResult) -> tuple[int, int, int]:
     """Return the sort key of scales: GPUs of all nodes, nodes, batch size."""
-    return gpus_total(row), row.nodes, row.batch_size or 0
+    return row.gpus_total, row.nodes, row.batch_size or 0
 
 
 def _stack(row: ConfigurationResult) -> tuple[str, str, str]:

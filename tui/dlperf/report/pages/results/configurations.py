@@ -11,7 +11,7 @@ from dlperf.derived.health import Fleet
 from dlperf.evidence.facts import LIBRARIES
 from dlperf.messages import N_, Language
 from dlperf.report import figures
-from dlperf.report.data import SiteData, distinct, gpus_total, grouped, is_published, point
+from dlperf.report.data import SiteData, distinct, grouped, is_published, point
 from dlperf.report.evidence import NOTHING, TrialEvidence
 from dlperf.report.machine import format_fact
 from dlperf.report.pages import references
@@ -256,7 +256,7 @@ def _section(
 
 
 def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]:
-    several = gpus_total(row) > 1
+    several = row.gpus_total > 1
     return [
         (page._("Throughput per GPU"), figures.optional(figures.per_gpu(row)) if several else ""),
         (page._("Range of trials"), figures.range_text(page.language, row.values)),

@@ -10,6 +10,7 @@ from itertools import groupby
 from dlperf.derived.timeline import METRICS, LogLines
 from dlperf.measured.model import TrialResult
 from dlperf.messages import N_
+from dlperf.plan.nearest import can_be_planned
 from dlperf.report.charts import svg
 from dlperf.report.charts.plot import Band, ChartLine, Plot, sheet
 from dlperf.report.data import is_published
@@ -19,7 +20,6 @@ from dlperf.report.site import locations as at
 from dlperf.report.views import Picture
 from dlperf.runs.store import dump_record
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.third_party import can_be_planned
 
 FoundOf = Mapping[int, TrialEvidence]
 """Evidence by trial number."""
@@ -104,12 +104,12 @@ def commands_again(page: Page, row: ConfigurationResult) -> tuple[str, str]:
     """Return the command that measures a result again, and the one that recomputes it from its log; empty if none."""
     if row.value is None or page.data.is_imported(row.campaign):
         return "", "" if row.value is None else shlex.join(("dlperf", "verify", row.campaign))
-    words = ["dlperf", "reproduce", f"{row.campaign}/{row.configuration}", "-H", "MACHINE"]
+    words = ["dlperf", "reproduce", f"{row.campaign}/{row.id}", "-H", "MACHINE"]
     if not is_published(row.campaign):
         return shlex.join(words), shlex.join(("dlperf", "verify", row.campaign))
     if not can_be_planned(row, page.data.frameworks, page.data.cases):
         words = []
-    logs = [one.log for one in page.data.audited.get((row.campaign, row.configuration), ()) if one.log]
+    logs = [one.log for one in page.data.audited.get((row.campaign, row.id), ()) if one.log]
     origin = logs[0].partition(":")[0] if logs and "@" in logs[0].partition(":")[0] else "owner/repository@commit"
     return shlex.join(words), f"dlperf verify published --logs {shlex.quote(origin)}:FOLDER" if logs else ""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, contest_of
-from dlperf.report.data import gpus_total, grouped, is_published
+from dlperf.report.data import grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Bar, Part
 from dlperf.table.model import ConfigurationResult
@@ -68,7 +68,7 @@ def _by_scale(page: Page, rows: Results) -> Iterator[Part]:
 
 def scaling(page: Page, results: Results) -> list[Part]:
     """Return the efficiency of several GPUs as bars for each hardware and precision, at the best batch size of each."""
-    known = [row for row in results if row.efficiency is not None and gpus_total(row) > 1]
+    known = [row for row in results if row.efficiency is not None and row.gpus_total > 1]
     return [_efficiency(page, rows) for rows in grouped(known, _race).values()]
 
 

@@ -75,9 +75,9 @@ def _profiled(page: Page, row: ConfigurationResult) -> ConfigurationResult | Non
     One whose program had a fault that the row's program did not have is none of these.
     """
     data = page.data
-    if (row.campaign, row.configuration) in data.profiled:
+    if (row.campaign, row.id) in data.profiled:
         return row
-    equals = data.of_profile.get((data.kind(row.campaign), row.configuration, row.unit), ())
+    equals = data.of_profile.get((data.kind(row.campaign), row.id, row.unit), ())
     alike = (other for other in equals if other.program_faults <= row.program_faults)
     return max(alike, key=lambda other: data.created(other.campaign), default=None)
 

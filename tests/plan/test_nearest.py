@@ -9,22 +9,15 @@ import pytest
 
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.catalog.files.load import load_catalog
-from dlperf.catalog.placeholders import names_in
 from dlperf.errors import RequestError
 from dlperf.plan import expand
 from dlperf.plan.model import Selection
+from dlperf.plan.nearest import built_in_framework, can_be_planned, differing_axes, nearest
 from dlperf.runs.paths import WorkspacePaths
+from dlperf.substitution import names_in
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult, Status
-from dlperf.verdicts.third_party import (
-    beside_published,
-    built_in_framework,
-    can_be_planned,
-    differing_axes,
-    is_third_party,
-    nearest,
-    of_published,
-)
+from dlperf.verdicts.reproduction import beside_published, is_third_party, of_published
 
 ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog(ROOT / "catalog")
@@ -41,7 +34,6 @@ def published(framework="torchtitan-2024-12", precision="fp8", gpus=8, **axes):
         unit="tokens/s",
         value=8000.0 * gpus,
         status=Status("published"),
-        configuration=point.id,
     )
 
 
