@@ -231,13 +231,17 @@ def _axis_problems(
 
 
 def _can_match(variant: Variant, recipe: Recipe, case: Case) -> bool:
-    # Batch sizes and scales that no list contains can be requested, unless the recipe restricts them.
-    batch_sizes = recipe.batch_sizes or case.batch_sizes + (variant.when.batch_size or ())
-    scales = recipe.scales or case.scales + (variant.when.scale or ())
-    axes = {name: axis.values for name, axis in _axes(recipe, case).items()}
-    points = product(recipe.precisions, batch_sizes, scales, product(*axes.values()))
+    # Batch sizes and scales that no list contains can be requested, unless the recipe restricts them. Of what the
+    # variant does not ask for, one value stands for all: the axes of some cases have thousands of combinations.
+    when = variant.when
+    precisions = recipe.precisions if when.precision is not None else recipe.precisions[:1]
+    batch_sizes = recipe.batch_sizes or case.batch_sizes + (when.batch_size or ())
+    batch_sizes = batch_sizes if when.batch_size is not None else batch_sizes[:1]
+    scales = recipe.scales or case.scales + (when.scale or ())
+    axes = {name: axis.values for name, axis in _axes(recipe, case).items() if name in when.axes}
+    points = product(precisions, batch_sizes, scales, product(*axes.values()))
     return any(
-        matches(variant.when, Configuration("", "", case.id, precision, batch, *parse_scale(scale), axes=point))
+        matches(when, Configuration("", "", case.id, precision, batch, *parse_scale(scale), axes=point))
         for precision, batch, scale, values in points
         for point in (tuple(zip(axes, values, strict=True)),)
     )
