@@ -47,6 +47,13 @@ def test_a_framework_that_cannot_compute_on_the_hardware_is_greyed():
     assert found["paddleclas"] == "paddleclas computes on gpu, local is a cpu machine"
 
 
+def test_what_describes_this_machine_with_other_gpus_is_to_look_at():
+    for catalog, absent in ((CATALOG, False), (CATALOG.on_machine({}), True)):
+        option = next(item for item in options_of(catalog, Choice())["hardware"] if item.value == "h200")
+        assert option.example is absent
+        assert ("this machine has other GPUs or none" in option.note) is absent
+
+
 def test_a_case_without_a_recipe_in_the_framework_is_greyed():
     found = reasons(Choice({"frameworks": ("numpy",)}), "cases")
     assert found["lenet5"] == ""
@@ -105,7 +112,7 @@ def test_a_plan_says_what_it_leaves_out():
     plan = expand(Selection(("local", "perf-v100"), ("pytorch",), ("resnet50",), scales=("1n1g", "4n8g")), CATALOG)
     lines = "\n".join(plan_lines(plan, {}))
     assert "impossible, left out" in lines
-    assert "machines of published reports: to look at, not to run" in lines
+    assert "on machines that are not here: to look at, not to run" in lines
 
 
 def test_what_a_check_says_becomes_rows():

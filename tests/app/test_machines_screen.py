@@ -46,6 +46,16 @@ def test_a_silent_machine_says_why():
     assert "h200-02 port 22" in cells[3]
 
 
+async def test_an_entry_of_another_machine_is_not_this_one(workspace: WorkspacePaths):
+    file = workspace.catalog / "hardware" / "big.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("{id: big, title: Big, accelerator: h200-sxm, nodes: [{name: big, transport: local}]}\n")
+    async with driving(workspace, size=(160, 40), start_screen="machines") as pilot:
+        await until_shown(pilot, "not here", "described with 1 × h200-sxm")
+        await press(pilot, "down", "d")
+        assert isinstance(pilot.app.screen, MachinesScreen)
+
+
 async def test_machines_are_asked_while_the_screen_is_shown(workspace: WorkspacePaths):
     async with driving(workspace, size=(160, 40), start_screen="machines") as pilot:
         await until_shown(pilot, "local", "free")

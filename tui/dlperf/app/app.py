@@ -61,9 +61,7 @@ MIN_SIZE = Size(80, 24)
 """Below this, the screens leave out what matters least."""
 PLACES = ("campaigns", "choose", "watch", "results", "publish", "machines")
 DARK, LIGHT = "textual-dark", "textual-light"
-USED_BY_SCREENS = (
-    *("table.load", "catalog.files.load", "app.model.options", "app.model.planned", "plan", "render.preview"),
-)
+USED_BY_SCREENS = (*("table.load", "view.here", "app.model.options", "app.model.planned", "plan", "render.preview"),)
 """What screens import when they are used."""
 
 

@@ -14,6 +14,7 @@ from dlperf.view.text import count_noun, file_size, number, one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dlperf.catalog.files.load import Catalog
     from dlperf.derived.health import Fleet
     from dlperf.executors.base import CheckItem, Trial
     from dlperf.executors.cleaning import Cleaned
@@ -142,28 +143,32 @@ def machines(
 
     if every is not None and not as_json:
         raise RequestError("--every prints an answer after the other: add --json")
-    names = options.split("--hardware", hardware)
-    nodes = {machine_of_login(login): []} if login else machines_of(options.current_catalog(context), names)
-    found = asyncio.run(_look(nodes, every, as_json))
+    names, catalog = options.split("--hardware", hardware), options.current_catalog(context)
+    nodes = {machine_of_login(login): []} if login else machines_of(catalog, names)
+    found = asyncio.run(_look(nodes, catalog, every, as_json))
     if not as_json:
         print_table(("node", "hardware", "state", ""), map(_machine_row, found))
-    raise typer.Exit(ExitCode.UNREACHABLE if any(item.state is None for item in found) else ExitCode.DONE)
+    silent = any(item.state is None and (names or not item.elsewhere) for item in found)
+    raise typer.Exit(ExitCode.UNREACHABLE if silent else ExitCode.DONE)
 
 
-async def _look(nodes: Mapping[Node, Sequence[str]], every: float | None, as_json: bool) -> list[MachineNow]:
+async def _look(
+    nodes: Mapping[Node, Sequence[str]], catalog: Catalog, every: float | None, as_json: bool
+) -> list[MachineNow]:
     """Return the first answers of all machines; print each answer where JSON is wanted."""
     import json
 
+    from dlperf.campaign.readiness import as_described
     from dlperf.executors.looking import look
     from dlperf.executors.machines import MachineClients
 
     reached, found = MachineClients(), []
     try:
-        async for item in look(reached, nodes, every):
-            if as_json:
+        async for answer in look(reached, nodes, every):
+            items = as_described(answer, catalog)
+            for item in items if as_json else ():
                 print(json.dumps(vars(item) | message_entries("problem", item.problem)), flush=True)
-            if every is None:
-                found.append(item)
+            found += items if every is None else ()
     finally:
         await reached.close()
     return found
@@ -171,7 +176,7 @@ async def _look(nodes: Mapping[Node, Sequence[str]], every: float | None, as_jso
 
 def _machine_row(found: MachineNow) -> tuple[object, ...]:
     if found.state is None:
-        return found.node, ", ".join(found.hardware), "no answer", str(found.problem)
+        return found.node, ", ".join(found.hardware), "not here" if found.elsewhere else "no answer", str(found.problem)
     gpus = [f"{gpu['utilization_percent'] or 0:.0f} %" for gpu in found.state["gpus"]]
     used = "in use" if found.state["lease"] else "free"
     free = f"{file_size(found.state['disk_free_bytes'])} free"

@@ -25,6 +25,8 @@ class MachineNow:
     """When it was asked: ISO 8601, UTC."""
     state: StateNow | None
     problem: Message | None = None
+    elsewhere: bool = False
+    """Whether the entries say of themselves that they are this machine, and describe another one."""
 
 
 async def look(

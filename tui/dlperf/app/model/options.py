@@ -24,8 +24,8 @@ class Option:
     reason: str = ""
     """Why it is unavailable with the marks of the other lists; empty if it is available."""
     note: str = ""
-    published: bool = False
-    """A machine of a published report, on which nothing can be run."""
+    example: bool = False
+    """A machine that is not here, as of a published report: nothing can be run on it."""
 
 
 def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]]:
@@ -67,8 +67,14 @@ def _offered(possible: Possibilities, choice: Choice, axis: str) -> Iterable[str
 
 def _hardware(catalog: Catalog) -> Iterator[Option]:
     for item in sorted(catalog.hardware.values(), key=lambda item: (item.example, item.id not in catalog.own_hardware)):
-        note = _("of a published report: to look at, not to run") if item.example else _machines(item)
-        yield Option(item.id, _title(item), note=note, published=item.example)
+        note = " · ".join([_machines(item), *([_why_example(item)] if item.example else [])])
+        yield Option(item.id, _title(item), note=note, example=item.example)
+
+
+def _why_example(hardware: Hardware) -> str:
+    if hardware.is_here:
+        return _("this machine has other GPUs or none: to look at, not to run")
+    return _("of a published report: to look at, not to run")
 
 
 def _title(entry: Hardware | Framework | Case) -> str:
@@ -119,7 +125,7 @@ def filter_options(options: Iterable[Option], text: str) -> list[Option]:
 
 def option_row(option: Option) -> Row:
     glyph = "[x]" if option.marked else " - " if option.reason else "[ ]"
-    tone: Tone = "warn" if option.marked and option.reason else "dim" if option.reason or option.published else ""
-    if option.published and not option.marked and not option.reason:
+    tone: Tone = "warn" if option.marked and option.reason else "dim" if option.reason or option.example else ""
+    if option.example and not option.marked and not option.reason:
         glyph = "( )"
     return Row((f"{glyph} {option.value}",), "good" if option.marked and not option.reason else tone)

@@ -101,12 +101,12 @@ class ChooseScreen(PlanActions):
 
     @work(thread=True, exclusive=True, group="catalog")
     def _read_catalog(self) -> None:
-        from dlperf.catalog.files.load import load_catalog
         from dlperf.formats.registry import format_ids
+        from dlperf.view.here import catalog_here
 
         problems: list[Problem] = []
         self._read_files = self._catalog_files()
-        catalog = load_catalog(self.workspace.catalog, format_ids(), complain=problems.append)
+        catalog = catalog_here(self.workspace.catalog, format_ids(), problems.append)
         self.call_later(self._catalog_read, catalog, problems)
 
     def check_files(self) -> None:

@@ -18,7 +18,7 @@ from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.machine import MachineForm
 from dlperf.app.dialogs.pages import filtered_title, no_match
 from dlperf.app.model.machines.entry import place_of
-from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine
+from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine, problem_text
 from dlperf.app.model.table import Row
 from dlperf.app.screens.plan_actions import check_page, check_rows
 from dlperf.app.screens.sorted_table import SortedTableScreen
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 EVERY_SECONDS, AGE_SECONDS = 5, 1.5
 """Between two looks at a machine, by a process that runs while the screen is shown, and between two of its age here."""
 
+NEEDING_A_MACHINE = ("check", "diagnose", "log_in")
+"""Actions that need a selected machine that is here, or reached by ssh."""
+NEEDING_AN_ENTRY = ("ran_there", "edit")
+
 
 class MachinesScreen(SortedTableScreen):
     place = "machines"
@@ -45,7 +49,6 @@ class MachinesScreen(SortedTableScreen):
         "every few seconds, only while this screen is shown."
     )
     kept = ("view",)
-    REASONS: ClassVar[dict[str, str]] = {"log_in": N_("There is no machine yet: n adds one.")}
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("machines")
 
     def __init__(self) -> None:
@@ -153,12 +156,15 @@ class MachinesScreen(SortedTableScreen):
         return next((item for item in self.view.machines if (item.hardware, item.node) == key), None)
 
     def why_not(self, action: str) -> str:
-        return super().why_not(action) if self._selected() else _("There is no machine yet: n adds one.")
+        if action in NEEDING_A_MACHINE and (item := self._selected()):
+            return problem_text(item) or super().why_not(action)
+        return _("There is no machine yet: n adds one.")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("add_machine", "escape") or not self.is_mounted:
+        if not self.is_mounted or action not in (*NEEDING_A_MACHINE, *NEEDING_AN_ENTRY):
             return True
-        return True if self._selected() else None
+        item = self._selected()
+        return True if item and not (item.elsewhere and action in NEEDING_A_MACHINE) else None
 
     @on(RowTable.Chosen)
     def action_ran_there(self) -> None:

@@ -199,7 +199,7 @@ class PlanActions(PlaceScreen):
         if self.plan is None or not self._runnable():
             return
         if any(item.example for item in self.plan.configurations):
-            self.notify(_("Machines of published reports cannot be run on: unmark them first."), severity="warning")
+            self.notify(_("Machines that are not here cannot be run on: unmark them first."), severity="warning")
             return
         plan = self.plan
         name = self.choice.name or campaign_name(plan, datetime.fromisoformat(self.settings.now()))

@@ -89,11 +89,8 @@ def _problem(data: bytes, name: str) -> str:
 
 def accelerator_of(catalog: Catalog, names: Sequence[str | None]) -> str | None:
     """Return the accelerator of the catalogue that these GPUs are, by the names of their driver."""
-    for name in names[:1]:
-        for accelerator in catalog.accelerators.values():
-            if any(re.search(pattern, name or "") for pattern in accelerator.match):
-                return accelerator.id
-    return None
+    first = next(iter(names), None) or ""
+    return next((item.id for item in catalog.accelerators.values() if item.is_called(first)), None)
 
 
 def place_of(folder: Path, name: str) -> tuple[Path, int] | None:

@@ -26,6 +26,11 @@ class MachineRow:
     """A line of ``dlperf machines --json``; None before the first."""
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether the entry says of itself that it is this machine, and describes another one."""
+        return bool((self.answer or {}).get("elsewhere"))
+
+    @property
     def state(self) -> Mapping[str, Any]:
         return (self.answer or {}).get("state") or {}
 
@@ -73,8 +78,9 @@ class MachinesView(SortedView[MachineRow]):
             return Row((item.hardware, item.node, _("asking …")), tones=("", "", "dim"))
         state = item.state
         if not state:
-            words = (printable(item.hardware), printable(item.node), _("no answer"), problem_text(item))
-            return Row(words, tones=("", "", "bad", ""), merged=3)
+            named = (_("not here"), "dim") if item.elsewhere else (_("no answer"), "bad")
+            words = (printable(item.hardware), printable(item.node), named[0], problem_text(item))
+            return Row(words, "dim" if item.elsewhere else "", tones=("", "", named[1], ""), merged=3)
         cells = (
             item.hardware,
             item.node,
