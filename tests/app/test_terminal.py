@@ -68,7 +68,7 @@ def start_held_campaign(terminal: Terminal, workspace: WorkspacePaths) -> Campai
     terminal.press("2")
     terminal.until_shown("[ ] local")
     terminal.press("Tab")
-    terminal.until_shown("fused operators")
+    terminal.until_shown("Hugging Face Trainer")
     terminal.press("End")
     terminal.until_shown("A trial that is held")
     terminal.press("Space")

@@ -48,7 +48,7 @@ def serve(words: Sequence[str], port: int) -> None:
             raise found
         return await handler(request)
 
-    class TokenServer(Server):  # type: ignore[misc]  # which has no types
+    class TokenServer(Server):
         async def _make_app(self) -> web.Application:
             app: web.Application = await super()._make_app()
             app.middlewares.append(only_with_token)

@@ -180,7 +180,10 @@ def _item(start: Start, trial: Trial, ended: Observation, parameters: dict[str, 
         return CheckItem(launch.nodes[0].name, "start", True, message("start_not_tried", **parameters, cause=cause))
     failed = first_failure(ended.nodes)
     name = failed.node if failed else launch.nodes[0].name
-    return CheckItem(name, "start", False, message("does_not_start", **parameters, cause=cause))
+    point = start.planned.configuration
+    fetching = message("fetch_advice", hardware=point.hardware, framework=point.framework)
+    advice = fetching if launch.requirements else None
+    return CheckItem(name, "start", False, message("does_not_start", **parameters, cause=cause), advice=advice)
 
 
 def launches_to_check(plan: Plan) -> dict[tuple[str, str, str], Launch]:
@@ -247,7 +250,7 @@ def as_described(found: MachineNow, catalog: Catalog) -> list[MachineNow]:
     """Divide an answer of this machine: entries that describe one with other GPUs say so instead."""
     if found.state is None:
         return [found]
-    gpus = {gpu["index"]: gpu["name"] or "" for gpu in found.state["gpus"]}
+    gpus = {gpu["index"]: gpu["name"] or "" for gpu in found.state["gpus"] if gpu["index"] is not None}
     known = (catalog.hardware.get(name) for name in found.hardware)
     elsewhere = [entry for entry in known if entry and entry.is_here and not catalog.describes(entry.id, gpus)]
     here = tuple(name for name in found.hardware if name not in {entry.id for entry in elsewhere})

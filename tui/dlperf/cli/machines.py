@@ -128,7 +128,7 @@ def machines(
         list[str] | None, typer.Option("--hardware", "-H", metavar="H,…", help="Only these machines.")
     ] = None,
     login: Annotated[
-        str | None, typer.Option(metavar="[USER@]HOST|local", help="A machine that is in no catalogue yet.")
+        str | None, typer.Option(metavar="[USER@]HOST[:PORT]|local", help="A machine that is in no catalogue yet.")
     ] = None,
     every: Annotated[
         float | None, typer.Option(metavar="SECONDS", min=1.0, help="Ask again and again, until Ctrl+C.")
@@ -162,7 +162,8 @@ async def _look(
     from dlperf.executors.looking import look
     from dlperf.executors.machines import MachineClients
 
-    reached, found = MachineClients(), []
+    reached = MachineClients()
+    found: list[MachineNow] = []
     try:
         async for answer in look(reached, nodes, every):
             items = as_described(answer, catalog)

@@ -10,7 +10,7 @@ from typing import Any
 
 from dlperf.app.model.table import NOTHING, Column, Row, SortedView
 from dlperf.messages import Message, _, pgettext, render
-from dlperf.view.text import file_size, printable, short_duration
+from dlperf.view.text import file_size, local_time, printable, short_duration
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def about_machine(item: MachineRow) -> list[str]:
     lines = [f"{printable(item.hardware)} · {printable(item.node)}"]
     if lease.get("trial"):
         user, trial, since = (printable(str(lease.get(name, ""))) for name in ("user", "trial", "since"))
-        lines.append(_("{user} runs {trial} there since {since}", user=user, trial=trial, since=since))
+        lines.append(_("{user} runs {trial} there since {since}", user=user, trial=trial, since=local_time(since)))
     for gpu in item.state.get("gpus", ()):
         figures = (
             _with_unit(gpu.get("utilization_percent"), "%"),
