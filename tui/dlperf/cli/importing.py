@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.options import JsonOption, current_catalog, current_workspace
-from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line
 
@@ -164,7 +164,7 @@ def _print_plan(plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> None:
         headers = ("log", "trial", "format", "value", "unit", "notes")
         print_table(headers, [_cells(key, log, results.get(key)) for key, log in plan.trials.items()])
     if plan.trials and plan.skipped:
-        print()
+        print_text()
     if plan.skipped:
         print_table(("not imported", "why"), [(item.log, item.reason) for item in plan.skipped])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli import options
-from dlperf.cli.output import message_entries, print_json, print_note, print_table
+from dlperf.cli.output import message_entries, print_json, print_note, print_table, print_text
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, file_size, number, one_line
 
@@ -168,7 +168,7 @@ async def _look(
         async for answer in look(reached, nodes, every):
             items = as_described(answer, catalog)
             for item in items if as_json else ():
-                print(json.dumps(vars(item) | message_entries("problem", item.problem)), flush=True)
+                print_text(json.dumps(vars(item) | message_entries("problem", item.problem)))
             found += items if every is None else ()
     finally:
         await reached.close()

@@ -12,7 +12,7 @@ import typer
 
 from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
-from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.cli.writable import writable_file
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line, percent
@@ -277,13 +277,13 @@ def _print_verifications(found: list[Verification]) -> None:
 
     differences = [item for verification in found for item in verification.differences]
     for item in differences:
-        print(_difference_line(item))
+        print_text(_difference_line(item))
     published = sum(item.figures for item in found if item.campaign == PUBLISHED)
     campaigns = [item for item in found if item.campaign != PUBLISHED]
     trials, figures = sum(item.trials for item in campaigns), sum(item.figures for item in campaigns)
     seen = f"{count_noun(trials, 'trial')} of {count_noun(len(campaigns), 'campaign')}, {count_noun(figures, 'result')}"
     others = f" and {count_noun(published, 'third-party result')}" if published else ""
-    print(f"{seen}{others} recomputed: {count_noun(len(differences), 'difference')}")
+    print_text(f"{seen}{others} recomputed: {count_noun(len(differences), 'difference')}")
     if more := sorted({field for item in found for field in item.more}):
         print_note(
             f"this version records more than kept results hold ({', '.join(more)}): `dlperf verify --write` adds it"
