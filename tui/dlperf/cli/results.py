@@ -19,6 +19,7 @@ from dlperf.view.text import count_noun, one_line, percent
 
 if TYPE_CHECKING:
     from dlperf.plan import Selection
+    from dlperf.runs.paths import CampaignPaths
     from dlperf.table.model import ConfigurationResult
     from dlperf.verdicts.claims import Claim
     from dlperf.verdicts.compare import Comparisons, Missing
@@ -243,6 +244,7 @@ def verify(
     from dlperf.runs.lookup import find_campaign
     from dlperf.runs.store import each_readable
     from dlperf.verification.audit import require_folders
+    from dlperf.verification.remembered import RightTrials
     from dlperf.verification.verify import PUBLISHED, verify_campaign, verify_published
 
     workspace = options.read_workspace(context)
@@ -251,7 +253,11 @@ def verify(
     chosen = workspace.campaigns() if not campaign else () if only_published else (find_campaign(workspace, campaign),)
     logs = log_reader(workspace, options.print_skipped)
     unreadable: list[DlperfError] = []
-    found = list(each_readable(chosen, partial(verify_campaign, logs=logs, write=write), unreadable.append))
+
+    def recompute(paths: CampaignPaths) -> Verification:
+        return verify_campaign(paths, logs, write=write, right=RightTrials(workspace, paths))
+
+    found = list(each_readable(chosen, recompute, unreadable.append))
     if only_published or raw_logs or not campaign:
         published = partial(verify_published, folders=raw_logs or (), write=write)
         found += each_readable([workspace], published, unreadable.append)
