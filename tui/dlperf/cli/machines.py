@@ -210,12 +210,16 @@ def clean(
     days: Annotated[
         float, typer.Option("--unchanged", metavar="DAYS", min=0, help="Only orphans unchanged for so long.")
     ] = 30,
+    caches: Annotated[
+        bool,
+        typer.Option("--caches", help="Also builds and wheels for later trials, where no trial is left."),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove; default: only list what would be removed.")] = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """Remove archived trials from ~/.dlperf of their nodes.
 
-    Removes dlperf's program there, too, where none is left.
+    Removes dlperf's program and lease there, too, where none is left.
 
     A folder with a file that is not archived here, by its SHA-256, stays whole.
     """
@@ -243,7 +247,7 @@ def clean(
     if not yes:
         _print_removable(trials, as_json)
         return
-    outcomes = asyncio.run(remove(trials, discarded or (), tidy=True))
+    outcomes = asyncio.run(remove(trials, discarded or (), tidy=True, caches=caches))
     if as_json:
         print_json(outcomes)
     else:
