@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,6 +16,7 @@ from dlperf.catalog.entry import (
     PositiveInt,
     PreparedEntry,
 )
+from dlperf.catalog.linear import is_any_found
 from dlperf.catalog.machines import AbsolutePath, Node, Price, Runtime
 from dlperf.catalog.plugins import EXECUTORS, or_installed
 
@@ -44,7 +44,7 @@ class Accelerator(Entry):
 
     def is_called(self, name: str) -> bool:
         """Return whether a driver names it so."""
-        return any(re.search(pattern, name) for pattern in self.match)
+        return is_any_found(self.match, name)
 
 
 class QueueOptions(Model):
