@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from counting_workspace import Counting
+from dlperf.errors import DlperfError
 from dlperf.report.site import mkdocs
+from dlperf.runs.lookup import remove_campaign
 from every_reader import run, screens
 
 CANARY = "canary-of-the-operator"
@@ -120,3 +122,15 @@ def test_nothing_is_written_behind_a_link(measured: Counting, tmp_path: Path):
     for words in (("build-site",), ("verify", "--write"), ("cancel", "try"), ("baseline", "save", "x")):
         run(workspace, *words)
     assert {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()} == before
+
+
+def test_no_edition_and_no_removed_campaign_goes_behind_a_link(measured: Counting, tmp_path: Path):
+    workspace = measured.workspace
+    (outside := tmp_path / "outside").mkdir()
+    for folder in (workspace.site / "editions", workspace.trash):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.symlink_to(outside)
+    with pytest.raises(DlperfError, match="links in a workspace are not followed"):
+        remove_campaign(workspace, workspace.campaign("try"))
+    run(workspace, "build-site", "--edition", "one")
+    assert list(outside.iterdir()) == []
