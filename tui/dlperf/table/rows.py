@@ -224,7 +224,7 @@ def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
     excluded = tuple(
         message("excluded_trial", number=trial.number, why=trial.why_unusable)
         for trial in trials
-        if trial.state == State.SUCCEEDED and not trial.usable and trial.errors[0].code != UNCOUNTED
+        if trial.state == State.SUCCEEDED and not trial.usable and UNCOUNTED not in (e.code for e in trial.errors[:1])
     )
     said = [warning("trial_excluded", trials=excluded)] if excluded else []
     if apart := losses_apart([trial.losses for trial in trials if trial.usable and trial.losses]):
