@@ -184,6 +184,7 @@ def _good_is_shown(workspace: WorkspacePaths) -> None:
     assert all("good" in run(workspace, name)[0] for name in ("status", "results"))
 
 
+@pytest.mark.timeout(900)
 def test_any_change_of_any_record_of_a_campaign(base: WorkspacePaths, tmp_path: Path):
     found = _changes(base.root, ("runs/try", "runs/hand"))
     broken: list[str] = []
@@ -200,6 +201,7 @@ def test_any_change_of_any_record_of_a_campaign(base: WorkspacePaths, tmp_path: 
     assert not broken, "\n".join(broken)
 
 
+@pytest.mark.timeout(900)
 def test_any_change_of_any_other_file_of_a_workspace(base: WorkspacePaths):
     """One file after the other: what reads it, and the pages."""
     baseline = {name: command("baseline", *name.split()) for name in ("show", "show mine", "compare mine good")}

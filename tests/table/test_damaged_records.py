@@ -170,3 +170,12 @@ def test_an_engine_goes_on_after_journal_lines_with_values_of_other_types(tmp_pa
     journal = EngineJournal(paths, read_campaign(paths))
     assert journal.requests_read == 0
     assert [str(each) for each in journal.trials] == [key]
+
+
+def test_a_result_without_a_value_need_not_say_why(tmp_path):
+    workspace = workspace_in(tmp_path)
+    paths = measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
+    result = paths.trial(TrialKey(planned().configuration.id, 1)).result
+    result.write_text(json.dumps(json.loads(result.read_text()) | {"value": None, "findings": []}))
+    for words in (("results",), ("query", "select count(*) from results"), ("verify",)):
+        run(workspace, *words)
