@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import nan
 from pathlib import Path
 
@@ -19,7 +20,7 @@ LEAST_INDENT, MOST_INDENT = 2, 16
 """Spaces before every line: Megatron's own lines begin with one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """One kind of prefix, with groups ``rank`` and ``time`` where it has them."""
 
@@ -55,6 +56,13 @@ LOGGERS = _kinds("loggers")
 
 
 _COMMA = re.compile(rb"(?<=\d),(?=\d)")
+_DECIMAL_COMMA = re.compile(rb"\d,\d{1,2}(?!\d)|\d,\d{4}")
+"""One that is not before thousands, nor before milliseconds."""
+
+
+def has_decimal_commas(text: bytes) -> bool:
+    """Whether a text may write numbers with a comma for the decimal point."""
+    return _DECIMAL_COMMA.search(text) is not None
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,7 @@ class Wrapping:
             return self
         return Wrapping((*outer.kinds, *self.kinds), outer.spaced | self.spaced, outer.indent)
 
-    @property
+    @cached_property
     def timed(self) -> Kind | None:
         """The kind whose time counts: the program's own before that of an arrival."""
         timed = [kind for kind in self.kinds if kind.time_format]
