@@ -32,7 +32,7 @@ from dlperf.formats.samples import FormatInfo
 from dlperf.formats.text.lines import LineReader, Lines
 from dlperf.formats.text.literals import texts_in
 from dlperf.formats.text.numbers import Clock
-from dlperf.formats.text.prefixes import LOGGERS, Wrapping, find_wrapping, has_decimal_commas
+from dlperf.formats.text.prefixes import LOGGERS, Wrapping, cut_width, find_wrapping, has_decimal_commas
 from dlperf.formats.text.sections import SectionRule
 
 
@@ -141,6 +141,9 @@ def _recognise(head: bytes, formats: Mapping[str, _Format]) -> Recognised | None
     if found is None and has_decimal_commas(head):
         commas = replace(outer or Wrapping(()), decimal_commas=True)
         found = _most_records(possible, _parts(head, commas), commas)
+    if found is None and (width := cut_width([line for part in parts for line in part.lines])):
+        cut = replace(outer or Wrapping(()), width=width)
+        found = _most_records(possible, _parts(head, cut), cut)
     return found
 
 

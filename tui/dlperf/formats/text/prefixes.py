@@ -14,6 +14,8 @@ from dlperf.formats.text.numbers import Clock
 
 SAMPLED = 1000
 """Lines of the beginning that are looked at."""
+LEAST_WIDTH, MOST_WIDTH, CUT = 60, 400, 0.2
+"""Columns of terminals, and the least share of lines that fill them."""
 MOST_PREFIXES = 4
 """Of one line: a container's time, then a node's name, then a rank, then an indentation."""
 LEAST_INDENT, MOST_INDENT = 2, 16
@@ -76,6 +78,8 @@ class Wrapping:
     """Spaces before every line."""
     decimal_commas: bool = False
     """Numbers are written with a comma for the decimal point."""
+    width: int = 0
+    """Columns at which a terminal cut its lines; 0 where they are whole."""
 
     def inside(self, outer: Wrapping | None) -> Wrapping:
         """Return these prefixes inside others."""
@@ -147,6 +151,13 @@ def find_wrapping(lines: Sequence[bytes], kinds: Sequence[Kind] = LAUNCHERS) -> 
             spaced.add(kind)
         sample = [_rest(line, match, kind in spaced) if match else line for line, match in matches]
     return Wrapping(tuple(found), frozenset(spaced), indent) if found or indent else None
+
+
+def cut_width(lines: Sequence[bytes]) -> int:
+    """Return the length at which a terminal may have cut lines: the greatest, that many of them have; else 0."""
+    lengths = [len(line) for line in lines[:SAMPLED]]
+    width = max(lengths, default=0)
+    return width if LEAST_WIDTH <= width <= MOST_WIDTH and lengths.count(width) >= CUT * len(lengths) else 0
 
 
 def _rest(line: bytes, match: re.Match[bytes], spaced: bool) -> bytes:
