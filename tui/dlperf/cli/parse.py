@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 MOST_SKIPPED = 20
 """Files without a log of which one line each is printed."""
+COLUMNS = {
+    **{"log": "log", "run": "run", "value": "value", "pauses": "pauses", "by time": "value_from_timestamps"},
+    **{"unit": "unit", "gpus": "gpus", "batch": "batch_size", "precision": "precision", "samples": "samples"},
+    **{"estimator": "estimator", "format": "format"},
+}
+"""Header of the table → key of the data."""
 
 commands = typer.Typer()
 
@@ -80,8 +86,7 @@ def _print(runs: Sequence[ParsedRun]) -> None:
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(run.log)) for run in runs])
     names = [os.path.relpath(run.log, folder) for run in runs]
     print_text(f"in {one_line(folder)}:")
-    headers = ("log", "run", "value", "by time", "unit", "gpus", "batch", "precision", "samples", "estimator", "format")
-    print_table(headers, [(name, *_row(run)) for name, run in zip(names, runs, strict=True)])
+    print_table(tuple(COLUMNS), [(name, *_row(run)) for name, run in zip(names, runs, strict=True)])
     if any(run.findings for run in runs):
         print_text()
     for name, run in zip(names, runs, strict=True):
@@ -92,8 +97,7 @@ def _print(runs: Sequence[ParsedRun]) -> None:
 
 def _row(run: ParsedRun) -> tuple[object, ...]:
     data = run.as_data()
-    names = ("run", "value", "value_from_timestamps", "unit", "gpus", "batch_size", "precision", "samples", "estimator")
-    return (*(data[name] for name in names), data["format"])
+    return tuple(data[name] for name in list(COLUMNS.values())[1:])
 
 
 def _print_passed_over(lines: Sequence[str]) -> None:
