@@ -89,7 +89,7 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
         frameworks=(framework_id,),
         cases=(case.id,),
         precisions=(precision,),
-        batch_sizes=() if point.batch_size is None else (point.batch_size,),
+        batch_sizes=() if not point.batch_size else (point.batch_size,),
         scales=(scale,),
         axes=axes,
     )

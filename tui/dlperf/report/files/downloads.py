@@ -28,8 +28,6 @@ class SiteRow(ConfigurationResult):
 
     roofline: float | None = None
     """As ``SiteData.roofline``."""
-    date: str = ""
-    """When its campaign began or its report was published; empty if unknown."""
     address: str = ""
     """Address on the site."""
 
@@ -51,7 +49,9 @@ class Download:
 def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[SiteRow]:
     return [
         SiteRow(
-            **field_values(row), roofline=data.roofline(row), date=data.created(row.campaign), address=_address_of(row)
+            **field_values(row) | {"date": row.date or data.created(row.campaign)},
+            roofline=data.roofline(row),
+            address=_address_of(row),
         )
         for row in results
     ]
