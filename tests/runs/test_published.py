@@ -17,6 +17,7 @@ WITH_FIGURES = {
     "fleetx-resnet50": 44,
     "fleetx-vgg16": 44,
     "megatron-bridge": 584,
+    "mlperf-training-5.1": 555,
     "ngc-tensorflow-reproduction": 0,
     "perf-landing-page": 22,
     "perf-resnet50-2.2": 32,
