@@ -68,7 +68,7 @@ def per_gpu(page: Page, published: PublishedReport | None, results: Results) -> 
     rows = [row for row in results if row.source in stated and row.value is not None]
     cells = {
         "per_gpu": lambda row: replace(page.figure(row), value=figures.optional(figures.per_gpu(row)), below=""),
-        "per_gpu_steady": lambda row: figures.optional(_beside(row, "steady_rate", gpus_total(row))),
+        "per_gpu_steady": lambda row: figures.optional(_beside(row, "steady_rate", row.gpus_total)),
         "time_to_train": lambda row: figures.optional(_beside(row, "time_to_train")),
         "axes": lambda row: figures.varying_axes(page.language, row, page.stated),
         "published_at": lambda row: TextView(row.source, "source"),
