@@ -39,6 +39,6 @@ def judge_kind(pairs: Sequence[Pair], level: float) -> Verdict | None:
 
 
 def _same_work(row: ConfigurationResult, wanted: ConfigurationResult) -> bool:
-    names = ("configuration", "metric", "unit", "protocol")
+    names = ("id", "metric", "unit", "protocol")
     same = all(getattr(row, name) == getattr(wanted, name) for name in names)
     return same and bool(scores(row)) and recorded(row, "programs.") == recorded(wanted, "programs.")
