@@ -20,7 +20,7 @@ commands = typer.Typer()
 
 
 @commands.command()
-@options.selecting(*options.AXES, "repeats", "protocol", "profile")
+@options.selecting(*options.AXES, "repeats", "protocol", "node", "first_seed", "profile")
 def plan(
     context: typer.Context,
     selection: Selection,

@@ -38,7 +38,7 @@ DetachOption = Annotated[bool, typer.Option("--detach", help="Run the engine in 
 
 
 @commands.command()
-@options.selecting(*options.AXES, "repeats", "protocol", "profile")
+@options.selecting(*options.AXES, "repeats", "protocol", "node", "first_seed", "profile")
 def run(
     context: typer.Context,
     selection: Selection,
