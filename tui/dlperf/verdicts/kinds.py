@@ -7,10 +7,8 @@ from dataclasses import replace
 from statistics import fmean
 
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import MACHINE, in_turns, recorded, scores
+from dlperf.verdicts.conditions import MACHINE, Pair, in_turns, recorded, scores
 from dlperf.verdicts.inference.verdict import OF_KIND, Sides, Verdict, judge
-
-Pair = tuple[ConfigurationResult, ConfigurationResult]
 
 
 def pairs_by_machine(a: ConfigurationResult, b: ConfigurationResult, rows: Iterable[ConfigurationResult]) -> list[Pair]:
