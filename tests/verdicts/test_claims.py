@@ -85,7 +85,8 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
     chance = [on(gpu, lead) for gpu, lead in enumerate((1.05, 0.99, 1.02))]
     rows = [row for pair in steady for row in pair]
     assert (claim(*steady[0]).gpus, claim(*steady[0]).verdict.code) == (1, "better")
-    assert (claim(*steady[0], rows=rows).gpus, claim(*steady[0], rows=rows).verdict.code) == (3, "better")
+    of_kind = claim(*steady[0], rows=rows)
+    assert (of_kind.gpus, of_kind.verdict.code, of_kind.ratio) == (3, "better", pytest.approx(1.051, abs=1e-4))
     found = claim(*chance[0], rows=[row for pair in chance for row in pair])
     assert (found.gpus, found.verdict.code) == (3, "cannot_tell"), "one GPU alone would claim it"
     assert found.reasons[0].code == "more_gpus"

@@ -60,15 +60,25 @@ class Claim:
 
     @property
     def ratio(self) -> float | None:
-        """B's value over A's; None if they are not comparable."""
+        """B's value over A's, of a kind the mean over its machines; None if they are not comparable."""
         if self.verdict.code == "not_comparable" or not self.a.value or not self.b.value:
             return None
+        if self.of_kind and self.found:
+            gain = 1 + self.found.difference
+            return gain if self.b.direction == "higher" else 1 / gain
         return self.b.value / self.a.value
+
+    @property
+    def of_kind(self) -> bool:
+        """Whether it is about the kind of the machines, not one of them."""
+        return self.gpus >= LEAST_UNITS
 
     @property
     def gain(self) -> float | None:
         """B's performance relative to A's: the ratio, or its inverse where lower values are better."""
-        return None if self.ratio is None else self.b.score / self.a.score
+        if self.ratio is None:
+            return None
+        return self.ratio if self.b.direction == "higher" else 1 / self.ratio
 
     @property
     def improves(self) -> bool:
@@ -117,6 +127,7 @@ class Claim:
             "high": high,
             "verdict_code": self.verdict.to_json(),
             "more_trials": self.found.more if self.found else None,
+            "machines": self.gpus,
         }
 
 
