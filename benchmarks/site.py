@@ -7,6 +7,11 @@ leave, and builds its site as a fresh clone does: no page is there. The aim: at 
 MkDocs alone takes for the same pages. That is measured twice: one language after the other, as two commands do it, and
 both side by side, as dlperf runs them. What serves large workspaces is measured with and without it: the workers that
 write pages, and the timelines kept beside the results.
+
+    python benchmarks/site.py --recheck
+
+measures instead what it costs that no kept result is believed, as a part of the processor time of a build: where all of
+them are recomputed, and where this machine recomputed the same content before (the aim: at most a tenth).
 """
 
 from __future__ import annotations
@@ -20,24 +25,26 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from itertools import islice, pairwise, product
 from pathlib import Path
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 from dlperf.derived.timeline import derive, write_derived
 from dlperf.messages.language import CODES
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, Selection, TrialKey
 from dlperf.report.build import build_site
+from dlperf.report.load import load_site_data
 from dlperf.report.site.staging import config_name
 from dlperf.report.site.workspace import create_workspace
 from dlperf.runs.archive import seal
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import CampaignRecord, Event, State, TrialStatus
 from dlperf.runs.store import append_records, write_campaign
+from dlperf.verification.remembered import CACHE
 
 PRECISIONS = ("fp32", "amp")
 BATCH_SIZES = (64, 128, 256)
@@ -57,6 +64,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         workspace = make_workspace(Path(folder), arguments.configurations, arguments.trials)
         command = [sys.executable, __file__, "--rounds", str(arguments.rounds), "--measure", str(workspace.root)]
+        command += ["--recheck"] * arguments.recheck
         measured, peak_mb = run_watched(command)
     size = {"configurations": arguments.configurations, "trials": arguments.trials, "rounds": arguments.rounds}
     print(json.dumps({**size, **json.loads(measured), "peak_mb_of_all_processes": peak_mb}))
@@ -136,6 +144,39 @@ def _round(workspace: WorkspacePaths) -> dict[str, float]:
         for name, (before, after) in zip(builds, pairwise(moments), strict=True)
         for kind in before
     }
+
+
+def recheck(root: Path, rounds: int) -> dict[str, float]:
+    """Processor seconds of a build, and what part of it finding out takes whether results are right."""
+    workspace = WorkspacePaths(root)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[CACHE] = folder
+        loads = {"believed": _load_believing, "recomputed": partial(_load_anew, Path(folder)), "known": load_site_data}
+        found = [{name: _processor_seconds(load, workspace) for name, load in loads.items()} for _ in range(rounds)]
+        build = _processor_seconds(build_site, workspace)
+    seconds = {name: statistics.median(each[name] for each in found) for name in loads}
+    alone = build - seconds["known"] + seconds["believed"]
+    parts = {name: (seconds[name] - seconds["believed"]) / alone for name in ("recomputed", "known")}
+    rounded = {f"load_{name}_processor_seconds": round(value, 2) for name, value in seconds.items()}
+    shares = {f"{name}_part_of_build": round(part, 4) for name, part in parts.items()}
+    return {"build_processor_seconds": round(build, 2), **rounded, **shares, "load": round(os.getloadavg()[0], 1)}
+
+
+def _processor_seconds(work: Callable[[WorkspacePaths], object], workspace: WorkspacePaths) -> float:
+    before = _moment()
+    work(workspace)
+    return _moment()["processor_seconds"] - before["processor_seconds"]
+
+
+def _load_believing(workspace: WorkspacePaths) -> None:
+    with patch("dlperf.report.load.WorkspaceRecheck", lambda _: Mock(wrong=[], side_effect=lambda *given: given[-1])):
+        load_site_data(workspace)
+
+
+def _load_anew(cache: Path, workspace: WorkspacePaths) -> None:
+    for path in cache.iterdir():
+        path.unlink()
+    load_site_data(workspace)
 
 
 def _build_by_one_process(workspace: WorkspacePaths) -> None:
@@ -235,12 +276,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--configurations", type=int, default=1000)
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--recheck", action="store_true", help="measure what checking kept results costs")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 if __name__ == "__main__":
     if (asked := _arguments()).measure:
-        print(json.dumps(measure(asked.measure, asked.rounds)))
+        print(json.dumps((recheck if asked.recheck else measure)(asked.measure, asked.rounds)))
     else:
         main()

@@ -19,6 +19,18 @@ PAINTED_BYTES = 2000
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
+def cpu_seconds_of(pid: int) -> float:
+    """Processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started and that run."""
+    found = (int(word) for path in Path(f"/proc/{pid}/task").glob("*/children") for word in path.read_text().split())
+    return list(found)
+
+
 class Terminal:
     """A program that believes to sit in a terminal."""
 
@@ -78,8 +90,7 @@ class Terminal:
 
     def cpu_seconds(self) -> float:
         """Processor time that the program has used."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+        return cpu_seconds_of(self.pid)
 
     def megabytes(self) -> float:
         """Memory that the program holds, resident."""

@@ -1,8 +1,12 @@
-"""A wire of some length: a TCP proxy that hands on every byte after a delay, in order. There is no netem everywhere."""
+"""A wire of some length and width: a TCP proxy that hands on every byte later, in order.
+
+There is no netem everywhere.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -16,13 +20,25 @@ class DelayProxy:
     port: int
     seconds: float
     """Delay in each direction."""
+    rate: float = math.inf
+    """Bytes per second in each direction."""
     listens_at: int = 0
     passed: int = 0
     """Bytes in both directions."""
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    writers: list[asyncio.StreamWriter] = field(default_factory=list)
+
+    def drop_connections(self) -> None:
+        """Break every connection; what is on its way is lost."""
+        for task in self.tasks:
+            task.cancel()
+        for writer in self.writers:
+            writer.transport.abort()
+        self.writers.clear()
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection(self.host, self.port)
+        self.writers += (writer, far_writer)
         for source, sink in ((reader, far_writer), (far_reader, writer)):
             task = asyncio.create_task(self._pass_on(source, sink))
             self.tasks.add(task)
@@ -34,8 +50,9 @@ class DelayProxy:
         due: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
         writing = asyncio.create_task(self._write_when_due(due, sink))
         with suppress(ConnectionError):
-            while data := await source.read(1 << 16):
+            while data := await source.read(1 << 16 if self.rate == math.inf else 1 << 11):
                 due.put_nowait((loop.time() + self.seconds, data))
+                await asyncio.sleep(len(data) / self.rate)
         due.put_nowait((loop.time() + self.seconds, b""))
         await writing
 
@@ -53,9 +70,9 @@ class DelayProxy:
 
 
 @asynccontextmanager
-async def delay_proxy(host: str, port: int, seconds: float) -> AsyncIterator[DelayProxy]:
+async def delay_proxy(host: str, port: int, seconds: float, rate: float = math.inf) -> AsyncIterator[DelayProxy]:
     """The proxy while it runs."""
-    proxy = DelayProxy(host, port, seconds)
+    proxy = DelayProxy(host, port, seconds, rate)
     server = await asyncio.start_server(proxy.accept, "127.0.0.1", 0)
     proxy.listens_at = server.sockets[0].getsockname()[1]
     try:

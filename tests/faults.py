@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from dlperf.campaign.create import trial_id
@@ -22,13 +23,17 @@ from dlperf.runs.lock import engine_pid
 from dlperf.runs.records import CampaignRecord, State, TrialStatus
 from dlperf.runs.store import read_campaign
 from many_nodes import ManyNodes, marked_processes
-from spoils import SPOILS, remove_everything, replace_agent, running_trial, trials_of
+from spoils import SPOILS, remove_everything, replace_agent, running_trial, take_every_file, trials_of
 from sshd import Sshd
 
 KILLS = {"connection": 40, "server": 10, "engine": 2, "supervisor": 3}
 """What is killed → how often, of so many faults as these together."""
 OTHERS = {**dict.fromkeys(SPOILS, 2), "agent": 4, "home": 2, "node": 1}
 """What happens to files of a running trial; an agent answers garbage; ``~/.dlperf`` is removed; a node stays dead."""
+TRUST = {"impostor": 6, "stalled": 6, "files": 4, "lease": 4, "lease_of_nobody": 4}
+"""Another machine answers at the address of a node; a link carries nothing for a while; a disk takes no more files; the
+lease is removed, or names a process that is none."""
+NOBODY = '{"trial": "none/none", "user": "nobody", "pid": 999999, "start_ticks": 1, "boot_id": "x"}\n'
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -113,7 +118,9 @@ class Chaos:
                 cancelled = self.here.dlperf("cancel", self.here.paths.name).returncode == 0
             time.sleep(0.1)
         self._repair(everything=True)
-        assert all(fault.seconds <= self.lasted for fault in waiting), "it ended before some were due: more trials"
+        early = [fault for fault in waiting if fault.seconds > self.lasted]
+        states = Counter(f"{trial.state}: {trial.cause}" for trial in reader.refresh().trials.values())
+        assert not early, f"it ended before some were due: more trials ({states})"
         return time.monotonic() - started
 
     def _start(self, *words: str) -> None:
@@ -143,11 +150,41 @@ class Chaos:
         if fault.kind == "server":
             server.stop()
             return self._repair_later(fault, server.start)
+        if fault.kind in TRUST:
+            return self._betray(fault, server)
         if fault.kind == "agent":
             put_back = replace_agent(server.home)
             server.drop_connections()
             return put_back is not None and self._repair_later(fault, put_back)
         return self._spoil(fault.kind, server)
+
+    def _betray(self, fault: Fault, server: Sshd) -> bool:
+        lease = server.folder / "lease"
+        match fault.kind:
+            case "impostor":
+                server.stop()
+                other = self.here.impostor(server)
+                other.start()
+                return self._repair_later(fault, partial(self._put_back, other, server))
+            case "stalled":
+                sessions = server.sessions()
+                signal_all(sessions, signal.SIGSTOP)
+                return bool(sessions) and self._repair_later(fault, lambda: signal_all(sessions, signal.SIGCONT))
+            case "files":
+                self.spoiled |= trials_of(server.home)
+                return self._repair_later(fault, take_every_file(server.home))
+            case "lease":
+                lease.unlink(missing_ok=True)
+            case _:
+                with contextlib.suppress(OSError):
+                    lease.write_text(NOBODY)
+        return True
+
+    def _put_back(self, other: Sshd, server: Sshd) -> None:
+        """Let the machine answer again, to a new engine: one waits ten minutes after it was given a wrong key."""
+        other.stop()
+        server.start()
+        self.done["engine"] += kill(engine_pid(self.here.paths))
 
     def _spoil(self, kind: str, server: Sshd) -> bool:
         folder = running_trial(server.home)
@@ -188,6 +225,12 @@ def kill(pid: int | None) -> bool:
     return False
 
 
+def signal_all(pids: Sequence[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
 def supervisors(home: Path) -> list[int]:
     """Supervisors that run trials of a node, by the home that they have."""
     found = []
@@ -219,10 +262,13 @@ class Verdict:
     """Said to have succeeded, but never started; said never to have started, but it was; its archive is not what the
     node wrote, or its seal is broken."""
     processes_left: list[int]
+    wrong_hosts: list[str]
+    """Homes of impostors in which anything lies."""
 
     @property
     def good(self) -> bool:
-        return not any((self.started_twice, self.unfinished, self.unexplained, self.broken, self.processes_left))
+        found = (self.started_twice, self.unfinished, self.unexplained, self.broken, self.processes_left)
+        return not any((*found, self.wrong_hosts))
 
 
 def examine(here: ManyNodes, spoiled: Collection[str] = ()) -> Verdict:
@@ -254,6 +300,7 @@ def examine(here: ManyNodes, spoiled: Collection[str] = ()) -> Verdict:
             if (problem := _broken(here, record, trial, starts, trial_id(record, key) in spoiled))
         ],
         processes_left=_left(here),
+        wrong_hosts=[str(home) for home in here.impostor_homes() if any(home.iterdir())],
     )
 
 

@@ -60,18 +60,40 @@ class ManyNodes:
     def run_words(self, repeats: int) -> tuple[str, ...]:
         return ("run", "-f", "counting", "-c", "lenet5", "--repeats", str(repeats), "--name", CAMPAIGN, "--yes")
 
+    def impostor(self, server: Sshd) -> Sshd:
+        """A server that is not started yet, at the address of another one, with a key and a home of its own."""
+        folder = server.folder.with_name(f"{server.folder.name}-impostor")
+        if not folder.exists():
+            other = prepare(folder, port=server.port)
+            shutil.copy(server.folder / "authorized_keys", other.folder / "authorized_keys")
+        return Sshd(server.port, folder, folder / "home", server.operator)
+
+    def impostor_homes(self) -> list[Path]:
+        return sorted(self.workspace.root.parent.glob("server*-impostor/home"))
+
     def stop(self) -> None:
         if pid := engine_pid(self.paths):
             os.kill(pid, signal.SIGKILL)
         for server in self.servers:
             server.stop()
+            if server.home.is_mount():
+                subprocess.run(["umount", "--lazy", str(server.home)], check=True)
 
 
-def many_nodes(folder: Path, count: int, steps: int, seconds: float, deadline: float = 600.0) -> ManyNodes:
-    """Start the servers and write the workspace; a trial there takes ``steps`` × ``seconds``."""
+def many_nodes(
+    folder: Path, count: int, steps: int, seconds: float, deadline: float = 600.0, files: int = 0
+) -> ManyNodes:
+    """Start the servers and write the workspace; a trial there takes ``steps`` × ``seconds``.
+
+    Args:
+        files: that the disk of each node takes; no limit if 0, and where nobody may mount a disk.
+    """
     Path("/run/sshd").mkdir(exist_ok=True)
     servers = [prepare(folder / f"server{number}") for number in range(count)]
     operator = servers[0].operator
+    for server in servers if files and os.getuid() == 0 else ():
+        options = f"size=3g,nr_inodes={files}"
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(server.home)], check=True)
     for server in servers[1:]:
         shutil.copy(servers[0].folder / "authorized_keys", server.folder / "authorized_keys")
     hosts = [f"Host m{number}\n HostName 127.0.0.1\n Port {server.port}\n" for number, server in enumerate(servers)]

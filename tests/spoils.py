@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 LINE_BYTES = 20_000_000
+MOST_FILES = 3000
 
 ANSWERS = r"""
 import random, struct, sys, time
@@ -37,12 +40,18 @@ def _append_endless_line(folder: Path) -> None:
             log.write(b"x" * 1_000_000)
 
 
+NULLS = '{"schema": null, "state": null, "cause": null, "code": null, "duration_seconds": null, "libraries": null}'
+OVERLONG = json.dumps({"state": "succeeded", "cause": {"code": "x" * 300, "code_value": "9" * 400}, "code": 10**30})
+
 SPOILS: dict[str, Callable[[Path], object]] = {
     "garbage": _replaced("exit.json", lambda path: path.write_bytes(b"\xff\x00garbage")),
     "list": _replaced("supervisor.json", lambda path: path.write_text("[]")),
     "state": _replaced("exit.json", lambda path: path.write_text('{"state": "odd", "pid": "1"}')),
     "fifo": _replaced("exit.json", os.mkfifo),
     "link": _replaced("out.log", lambda path: path.symlink_to("/etc/passwd")),
+    "null": _replaced("exit.json", lambda path: path.write_text(NULLS)),
+    "overlong": _replaced("exit.json", lambda path: path.write_text(OVERLONG)),
+    "closed": lambda folder: folder.chmod(0),
     "forbidden": lambda folder: (folder / "out.log").chmod(0),
     "endless_line": _append_endless_line,
 }
@@ -60,6 +69,16 @@ def running_trial(home: Path) -> Path | None:
 def trials_of(home: Path) -> set[str]:
     """Return the trials that have a folder on a node."""
     return {path.parent.parent.name for path in home.glob(".dlperf/*/*/job.json")}
+
+
+def take_every_file(home: Path) -> Callable[[], None]:
+    """Make files in a home until its disk takes no more; return what removes them."""
+    folder = home / "junk"
+    folder.mkdir(exist_ok=True)
+    with contextlib.suppress(OSError):
+        for number in range(MOST_FILES):
+            (folder / str(number)).touch()
+    return lambda: shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_everything(home: Path) -> None:

@@ -83,13 +83,13 @@ def make_key(path: Path) -> None:
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True)
 
 
-def prepare(folder: Path, options: str = "") -> Sshd:
+def prepare(folder: Path, options: str = "", port: int | None = None) -> Sshd:
     """A server that is not yet started, and an operator who may log in to it as ``node-a``."""
     folder.mkdir()
     home, operator = folder / "home", folder / "operator"
     home.mkdir()
     (operator / ".ssh").mkdir(parents=True, mode=0o700)
-    server = Sshd(free_port(), folder, home, operator)
+    server = Sshd(port or free_port(), folder, home, operator)
     make_key(folder / "host_key")
     make_key(operator / ".ssh" / "id_ed25519")
     shutil.copy(operator / ".ssh" / "id_ed25519.pub", folder / "authorized_keys")

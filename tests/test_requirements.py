@@ -44,7 +44,7 @@ def test_every_pin_has_hashes():
     assert all("--hash=sha256:" in entry for entry in entries)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda path: path.name)
 def test_a_workflow_uses_actions_by_their_commit(path: Path):
     used = re.findall(r"uses: (\S+)", path.read_text())
     assert used

@@ -170,14 +170,19 @@ OUT_OF_MEMORY_LOG = """[rank5]: Traceback (most recent call last):
 
 
 def training_log(value: float, steps: int, first: int = 1) -> str:
-    """A log in dlperf's own format, after three lines of talk."""
+    """A log in dlperf's own format, after three lines of talk; its times are those of its rates."""
     lines = (
         [*TALK, f'DLPERF {_stamp(0)} run {{"batch_size": 256, "gpus": 8, "unit": "images/s"}}'] if first == 1 else []
     )
-    for step in range(first, first + steps):
-        rate = value * (0.35 + 0.03 * step if step <= 20 else 1 + 0.004 * ((step * 7) % 5 - 2))
+    rates = [
+        value * (0.35 + 0.03 * step if step <= 20 else 1 + 0.004 * ((step * 7) % 5 - 2))
+        for step in range(first + steps)
+    ]
+    seconds = 0.0
+    for step, rate in enumerate(rates[1:], start=1):
+        seconds += 2048 / rate
         numbers = f"samples={step * 2048} loss={6.9 - 0.01 * step:.3f} throughput={rate:.1f}"
-        lines.append(f"DLPERF {_stamp(step * 2.0)} step={step} {numbers}")
+        lines += [f"DLPERF {_stamp(seconds)} step={step} {numbers}"] if step >= first else []
     return "\n".join(lines) + "\n"
 
 

@@ -84,7 +84,7 @@ class Monkey:
 
     def _visit(self) -> None:
         """Go to any screen, so that none is played with less than the others."""
-        self._burst_of("escape", "escape", self._random.choice("12345"))
+        self._burst_of("escape", "escape", self._random.choice("123456"))
 
     def _burst_of(self, *keys: str) -> None:
         for key in keys:

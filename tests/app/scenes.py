@@ -19,7 +19,9 @@ from builder import (
 from driving import press, until_shown
 from textual.pilot import Pilot
 
+from dlperf.app.model.machines.table import MachineRow
 from dlperf.app.screens.base import PlaceScreen
+from dlperf.app.screens.machines import MachinesScreen
 from dlperf.app.screens.plan_actions import check_page, check_rows
 from dlperf.cli.machines import check_document
 from dlperf.executors.base import CheckItem
@@ -146,6 +148,38 @@ async def ready_machines(pilot: Pilot[str]) -> None:
     await until_shown(pilot, users)
 
 
+GPU = {"name": "NVIDIA H200", "memory_used_mib": 90112.0, "power_watts": 640.0, "temperature_celsius": 58.0}
+GPUS = [GPU | {"index": index, "utilization_percent": 97.0 - index} for index in range(4)]
+LEASE = {"user": "wang", "engine": "gw-1", "trial": "h200-nightly.resnet50.3", "since": clock(1200), "left": {}}
+
+
+async def answered_machines(pilot: Pilot[str]) -> None:
+    """A machine in use, one that is silent, one of an entry that describes another one."""
+    await until_shown(pilot, "local")
+    screen = pilot.app.screen
+    assert isinstance(screen, MachinesScreen)
+    screen._stop()
+    state = {"disk_free_bytes": 812 * 10**9, "load": 3.0, "threads": 64}
+    silence = message("no_answer", server="h200-02 port 22", seconds=10).to_json()
+    other = message("no_gpu_here", described="4 × h200-sxm", found="").to_json()
+    answers = {
+        ("local", "local"): {"state": state | {"lease": None, "gpus": []}},
+        ("h200", "h200-01"): {"state": state | {"lease": LEASE, "gpus": GPUS}},
+        ("h200", "h200-02"): {"state": None, "problem_code": silence},
+        ("h200-4x", "h200"): {"state": None, "problem_code": other, "elsewhere": True},
+    }
+    rows = (MachineRow(*names, answer={"seen": clock(1320)} | answer) for names, answer in answers.items())
+    screen.show_view(replace(screen.view, machines=tuple(rows)))
+    await press(pilot, "down")
+    await until_shown(pilot, "GPU 3", "h200-nightly.resnet50.3")
+
+
+async def machine_form(pilot: Pilot[str]) -> None:
+    await answered_machines(pilot)
+    await press(pilot, "n", *"h200", "tab", *"gpu01 gpu02", "tab", "tab", *"h999", "ctrl+s")
+    await until_shown(pilot, "h999")
+
+
 async def output_of_the_builder(pilot: Pilot[str]) -> None:
     await until_shown(pilot, "index.html")
     screen = pilot.app.screen
@@ -175,6 +209,8 @@ SCENES = {
     "results-compared": Scene("results", changed, presses("h200-driver-580", "end c enter", "%")),
     "publish": Scene("publish", empty, shows(NO_SITE)),
     "publish-built": Scene("publish", built, output_of_the_builder),
+    "machines": Scene("machines", empty, answered_machines),
+    "machine-form": Scene("machines", empty, machine_form),
     "help": Scene("watch", alone, presses("71/120", "question_mark", "On this screen")),
     "palette": Scene("watch", alone, presses("71/120", "ctrl+p", "Start no new trial")),
 }

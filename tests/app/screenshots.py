@@ -13,7 +13,7 @@ from dlperf.messages import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSETS = {"en": "site/docs/assets", "zh": "site/docs/zh/assets"}
-SHOWN = ("choose", "watch", "trial-curve", "results-compared", "publish-built")
+SHOWN = ("choose", "watch", "trial-curve", "results-compared", "machines", "publish-built")
 VIEWS = (((110, 34), "dark"),)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
 from pathlib import Path
 
@@ -100,6 +101,12 @@ def test_a_gzipped_log_is_read_like_a_plain_one(tmp_path: Path):
     path = tmp_path / "out.log.gz"
     path.write_bytes(gzip.compress(b"one\ntwo\n"))
     assert [line.data for line in forwards(LogFile(path))] == [b"one", b"two"]
+
+
+def test_a_gzipped_log_that_is_cut_is_shown_as_far_as_it_goes(tmp_path: Path):
+    path = tmp_path / "out.log.gz"
+    path.write_bytes(gzip.compress(b"one\n" + os.urandom(100_000))[:-50_000])
+    assert next(iter(forwards(LogFile(path)))).data == b"one"
 
 
 def test_line_numbers_are_counted_in_blocks(tmp_path: Path):

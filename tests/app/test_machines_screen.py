@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from builder import finished_campaign
 from driving import driving, press, screen_of, until, until_gone, until_shown
 
 from dlperf.app.dialogs.machine import MachineForm
-from dlperf.app.model.machines.entry import MachineEntry, accelerator_of, place_of, write_entry
+from dlperf.app.model.machines.entry import MachineEntry, accelerator_of, change_entry, place_of, write_entry
 from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine
 from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.machines import MachinesScreen
@@ -46,6 +47,16 @@ def test_a_silent_machine_says_why():
     assert "h200-02 port 22" in cells[3]
 
 
+async def test_an_entry_of_another_machine_is_not_this_one(workspace: WorkspacePaths):
+    file = workspace.catalog / "hardware" / "big.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("{id: big, title: Big, accelerator: h200-sxm, nodes: [{name: big, transport: local}]}\n")
+    async with driving(workspace, size=(160, 40), start_screen="machines") as pilot:
+        await until_shown(pilot, "not here", "described with 1 × h200-sxm")
+        await press(pilot, "down", "d")
+        assert isinstance(pilot.app.screen, MachinesScreen)
+
+
 async def test_machines_are_asked_while_the_screen_is_shown(workspace: WorkspacePaths):
     async with driving(workspace, size=(160, 40), start_screen="machines") as pilot:
         await until_shown(pilot, "local", "free")
@@ -77,10 +88,24 @@ async def test_a_machine_is_added_asked_for_its_gpus_and_opened_at_its_line(work
         await until_shown(pilot, "no GPU")
         await press(pilot, "ctrl+s")
         await until_gone(pilot, "Add a machine")
-        await until_shown(pilot, "box")
+        await until_shown(pilot, "box.yaml. c checks it.")
+        await press(pilot, "down", "e")
+        await until_shown(pilot, "Edit box")
+        await press(pilot, *"gone.test", "tab", "tab", *"h999", "ctrl+s")
+        await until_shown(pilot, "accelerator: no h999")
+        await press(pilot, "ctrl+u", "enter")
+        await until_gone(pilot, "Edit box")
     place = place_of(workspace.catalog, "box")
     assert place == (workspace.catalog / "hardware" / "box.yaml", 1)
-    assert "box" in load_catalog(workspace.catalog).hardware
+    assert load_catalog(workspace.catalog).hardware["box"].nodes[0].host == "gone.test"
+
+
+async def test_the_palette_adds_a_machine_from_any_screen(workspace: WorkspacePaths):
+    async with driving(workspace) as pilot:
+        await press(pilot, "ctrl+p", *"add machine")
+        await until_shown(pilot, "Machines: Add machine  (6 n)")
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, MachineForm))
 
 
 @pytest.mark.parametrize(
@@ -97,6 +122,71 @@ def test_a_mistake_in_an_entry_is_said_and_nothing_is_written(
 ):
     assert problem in write_entry(workspace, load_catalog(workspace.catalog), entry)
     assert not workspace.catalog.exists()
+
+
+OWN = """\
+# of our group
+- id: pair
+  title: Pair  # in the cellar
+  accelerator: h100-sxm
+  nodes:
+    - {name: a, host: a.test}
+    - name: b
+      host: b.test
+      user: wang
+- {id: other, title: Other, nodes: [{name: other, transport: local}]}
+"""
+
+
+def _changed(workspace: WorkspacePaths, name: str, **fields: str) -> tuple[str, str]:
+    """Change fields of an entry as the form does; return what is wrong and the text of the file."""
+    file = workspace.catalog / "hardware.yaml"
+    file.parent.mkdir()
+    file.write_text(OWN)
+    before = MachineEntry.of(load_catalog(workspace.catalog).hardware[name])
+    return change_entry(workspace, before, replace(before, **fields)), file.read_text()
+
+
+def test_what_is_changed_in_the_form_is_changed_in_the_file_alone(workspace: WorkspacePaths):
+    problem, text = _changed(workspace, "pair", hosts="a.test:2201 c.test", accelerator="", gpus="8", interface="eth 0")
+    assert problem == ""
+    assert text == OWN.replace("- id: pair\n", "- id: pair\n  gpus_per_node: 8\n").replace(
+        "  accelerator: h100-sxm\n", ""
+    ).replace("{name: a, host: a.test}", '{name: a, interface: "eth 0", port: 2201, host: a.test}').replace(
+        "- name: b\n      host: b.test\n", '- name: b\n      interface: "eth 0"\n      host: c.test\n'
+    )
+
+
+def test_this_machine_becomes_another_one(workspace: WorkspacePaths):
+    problem, text = _changed(workspace, "other", hosts="far.test", user="bench")
+    assert problem == ""
+    assert "[{name: other, user: bench, host: far.test}]" in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"accelerator": "h999"}, "accelerator"),
+        ({"gpus": "many"}, "gpus_per_node"),
+        ({"hosts": "a.test"}, "in the file"),
+        ({"hosts": "a.test -oProxyCommand=x"}, "host"),
+    ],
+)
+def test_a_mistake_in_a_changed_entry_is_said_and_the_file_stays(
+    workspace: WorkspacePaths, fields: dict[str, str], words: str
+):
+    problem, text = _changed(workspace, "pair", **fields)
+    assert words in problem
+    assert text == OWN
+
+
+def test_machines_of_a_cluster_have_names_of_their_own():
+    typed = MachineEntry("box", "127.0.0.1:2201 127.0.0.1:2202", user="bench")
+    assert typed.document()["nodes"] == [
+        {"name": f"box-{number}", "host": "127.0.0.1", "port": 2200 + number, "user": "bench"} for number in (1, 2)
+    ]
+    assert [node["name"] for node in MachineEntry("box", "a b").nodes] == ["a", "b"]
+    assert [node["name"] for node in MachineEntry("box", "a").nodes] == ["box"]
 
 
 def test_gpus_are_known_by_the_name_that_their_driver_gives():

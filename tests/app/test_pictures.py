@@ -26,6 +26,7 @@ LEAST_CONTRAST = 3.0
 BEHIND_A_QUESTION = (
     "choose-start",
     "choose-check",
+    "machine-form",
     "watch-cancel",
     "help",
     "palette",

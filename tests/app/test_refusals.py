@@ -34,7 +34,7 @@ async def test_keys_that_do_not_apply_to_a_running_campaign_say_why(workspace: W
             for key, words in {
                 "n": "Its engine is running: it can be renamed",
                 "D": "Its engine is running: it can be removed",
-                "R": "Its engine has not stopped before the end.",
+                "R": "It is not paused, and its engine has not",
                 "u": "There is no change to take back.",
             }.items():
                 await press(pilot, key)

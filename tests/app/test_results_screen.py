@@ -184,7 +184,7 @@ async def test_sort_filter_and_selection_outlive_a_change_of_language(workspace:
     settings = TerminalSettings(workspace, now=lambda: NOW, start_screen="results")
     async with DlperfApp(settings).run_test(size=(120, 40)) as pilot:
         await until_shown(pilot, "Results: 5 of 5")
-        await press(pilot, "slash", *"resnet50", "enter", "s", "s", "down", "down", "L")
+        await press(pilot, "slash", *"resnet50", "enter", "s", "s", "s", "down", "down", "L")
     async with DlperfApp(settings).run_test(size=(120, 40)) as pilot:
         await until_shown(pilot, "框架▲", "/resnet50")
         await until(pilot, lambda: screen_of(pilot, ResultsScreen).table._cursor == 2)

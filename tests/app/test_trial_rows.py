@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from builder import POINTS
+from builder import POINTS, CampaignBuilder, planned
 from rich.cells import cell_len
 
 from dlperf.app.model.curve import Series, draw
 from dlperf.app.model.table import group_line, packed
 from dlperf.app.model.trial_pages import NAME_WIDTH, figure_lines
 from dlperf.app.model.trials import trial_row
+from dlperf.app.watching import WatchedCampaign
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.messages import message, quoted, use_language
 from dlperf.plan import TrialKey
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import State, TrialProgress, TrialStatus
 
 KEY = TrialKey(POINTS[0].id, 1)
@@ -22,6 +24,18 @@ def test_a_trial_without_numbers_leaves_its_room_to_the_note():
     assert trial_row(TrialStatus(KEY, State.FAILED, cause=message("out_of_memory")), None, None).merged == 2
     running = TrialProgress(71, 120, 3010.4, "images/s")
     assert trial_row(TrialStatus(KEY, State.RUNNING), running, None).merged is None
+
+
+def test_what_is_built_before_a_trial_is_shown(workspace: WorkspacePaths):
+    builder = CampaignBuilder(workspace, "one", [planned(POINTS[0], 1)])
+    builder.state(builder.trials[0], State.RUNNING, 1)
+    watched = WatchedCampaign(builder.paths)
+    node = watched.nodes(builder.trials[0])[0]
+    node.build_log.parent.mkdir(parents=True)
+    node.build_log.write_text("Collecting torch\nInstalling torch\n")
+    assert watched.trial_row(builder.trials[0], None, 0.0).cells[-1] == "building: Installing torch"
+    node.log.write_text("step 1\n")
+    assert "building" not in watched.trial_row(builder.trials[0], None, 0.0).cells[-1]
 
 
 def test_a_trial_shows_its_other_metrics_with_their_units():

@@ -22,6 +22,7 @@ OPENERS = {
     "start": ("choose", ["p", "enter", "s"]),
     "details": ("results", ["o"]),
     "events": ("watch", ["E"]),
+    "machine": ("machines", ["n"]),
 }
 """Where a screen in front of another is opened, and by which keys."""
 KEYS = ("a", "enter", "escape", "space", "y")
@@ -42,7 +43,7 @@ async def test_a_screen_in_front_bears_any_key_twice(
     finished_campaign(workspace, "other", day=2)
     place, keys = OPENERS[opener]
     async with driving(workspace, start_screen=place) as pilot:
-        await until_shown(pilot, {"choose": "[ ] numpy", "results": "22,990"}.get(place, "3 ✓"))
+        await until_shown(pilot, {"choose": "[ ] numpy", "results": "22,990", "machines": "local"}.get(place, "3 ✓"))
         await press(pilot, *keys[:-1])
         for key in KEYS:
             await press(pilot, *keys[-1:])

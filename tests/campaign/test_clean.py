@@ -22,9 +22,15 @@ def test_archived_trials_are_removed_when_it_is_said_twice(counting):
         in told.stderr
     )
     assert len(folders(counting)) == 2
+    wheel = counting.home / ".dlperf" / "wheels" / ("0" * 64) / "x-1-py3-none-any.whl"
+    wheel.parent.mkdir(parents=True)
+    wheel.touch()
     done = counting.dlperf("clean", "try", "--yes")
     assert done.stdout.splitlines()[1].split()[:2] == ["local", "2"]
-    assert not (counting.home / ".dlperf").exists(), "no trial is left, and dlperf's program went, too"
+    assert wheel.exists(), "another trial may need it"
+    assert folders(counting) == ["wheels"], "no trial is left, and dlperf's program went, too"
+    counting.dlperf("clean", "try", "--caches", "--yes")
+    assert not (counting.home / ".dlperf").exists()
     counting.dlperf("clean", "--yes")
     assert json.loads(counting.dlperf("verify", "try", "--json").stdout)
 

@@ -60,8 +60,10 @@ def test_what_pip_cannot_find_is_an_error_of_one_line(tmp_path, wanted, monkeypa
     python = python_with_pip()
     monkeypatch.setattr(fetching.sys, "executable", python)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
+    said: list[str] = []
     with pytest.raises(DlperfError, match=r"^pip could not download the wheels: .*pandas==3\.0"):
-        fetch(wanted, NODE, tmp_path)
+        fetch(wanted, NODE, tmp_path, said.append)
+    assert said[0] == "stack for box: 1 of 3 packages to fetch"
 
 
 def test_a_lock_without_hashes_is_refused(tmp_path, wanted):

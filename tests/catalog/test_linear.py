@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+import dlperf
 from dlperf.catalog.files.load import load_catalog
-from dlperf.catalog.linear import compile_linear
+from dlperf.catalog.linear import compile_linear, is_any_found
 from dlperf.formats.dllogger import declarations as dllogger_declarations
 from dlperf.formats.programs import own, paddleclas
 
+ROOT = Path(dlperf.__file__).parent
 FORMATS = load_catalog().formats.values()
 CODE = (
     *(
@@ -88,3 +91,15 @@ def test_a_search_finds_what_a_backtracking_search_finds(pattern, line):
 def test_an_expression_that_no_engine_searches_for_in_linear_time_is_refused(pattern):
     with pytest.raises(re.error, match=r"may take more than linear time, and RE2 cannot run it \(invalid"):
         compile_linear(pattern)
+
+
+def test_a_name_that_repeats_what_an_expression_repeats_is_searched_in_linear_time():
+    assert not is_any_found(["(a+)+$", "(", "(x|x)*y"], "a" * 5000 + "b")
+    assert is_any_found(["nothing", "H100"], "NVIDIA H100 80GB")
+
+
+def test_no_expression_of_a_catalogue_is_searched_for_in_another_way():
+    searching = re.compile(r"\bre\.\w+\((?:pattern|one\.match|\w+\.match|expected)\b")
+    rooms = ("app", "executors", "plan", "render", "report", "table", "verdicts")
+    found = [path.name for room in rooms for path in (ROOT / room).rglob("*.py") if searching.search(path.read_text())]
+    assert found == []

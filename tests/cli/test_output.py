@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+import dlperf.cli
 from dlperf.cli.output import (
     LiveLines,
     display_width,
@@ -17,11 +19,16 @@ from dlperf.cli.output import (
     format_cell,
     format_table,
     print_json,
+    print_note,
+    print_remarks,
     print_table,
+    print_text,
     truncate,
 )
 from dlperf.runs.records import State
 from dlperf.view.text import one_line
+
+COMMANDS = Path(dlperf.cli.__file__).parent
 
 
 class FakeTerminal(io.StringIO):
@@ -58,6 +65,27 @@ def test_wide_characters_count_two_columns():
 
 def test_control_characters_cannot_reach_a_terminal():
     assert one_line("a\n\x1b[31mb") == "a b"
+
+
+STEERING = "\x1b]0;x\x07\x9b2J\x00\u202e"
+
+
+def test_nothing_that_is_printed_steers_a_terminal(capsys: pytest.CaptureFixture[str]):
+    print_text(f"a{STEERING}\n\tb\n")
+    print_note(STEERING)
+    print_json({STEERING: STEERING})
+    print_table([f"a{STEERING}", "b"], [(STEERING, 1)])
+    print_remarks(STEERING, [STEERING])
+    printed = capsys.readouterr()
+    assert printed.out.startswith("a")
+    assert "\n\tb\n{" in printed.out
+    assert all(char.isprintable() or char in "\n\t\u202e" for char in printed.out + printed.err)
+
+
+def test_every_command_prints_through_these_functions():
+    bare = re.compile(r"(?<![\w.])print\(|typer\.echo\(|std(out|err)\.write\(")
+    found = {path.name for path in COMMANDS.rglob("*.py") if bare.search(path.read_text())}
+    assert found == {"output.py", "__init__.py", "root.py", "follow.py"}
 
 
 @pytest.mark.parametrize(

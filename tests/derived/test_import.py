@@ -340,9 +340,9 @@ def test_a_table_says_what_logs_do_not_and_its_source_is_in_the_results(
     plan = plan_import(request, catalog, BUILTIN_FORMATS)
     assert ids(plan) == ["v100_paddle_resnet50_amp_bs256_2n8g/1", "v100_paddle_resnet50_fp32_bs256_1n1g/1"]
     write_import(workspace, "theirs", plan, BUILTIN_FORMATS)
-    assert {row.source for row in load_results(workspace)} == {
-        "https://example.org/a, 2026-01-31",
-        "https://example.org/b, 2026-02",
+    assert {(row.source, row.date) for row in load_results(workspace)} == {
+        ("https://example.org/a", "2026-01-31"),
+        ("https://example.org/b", "2026-02"),
     }
 
 

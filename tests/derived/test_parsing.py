@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from dlperf.derived.parsing import Parsed, ParseOptions, parse_logs
+from dlperf.evidence import packed
+from dlperf.evidence.logs import open_log
 from dlperf.measured.throughput.estimators import parse_estimator
 
 
@@ -111,6 +113,19 @@ def test_a_log_in_another_coding_gives_the_same(log: Path, tmp_path: Path, conve
     plain, read = (parse(path, gpus=8).runs[0].as_data() for path in (log, other))
 
     assert {**plain, "log": ""} == {**read, "log": ""}
+
+
+def test_what_unpacks_to_far_more_than_a_log_is_read_as_far_as_logs_go(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(packed, "MOST_BYTES", 1 << 20)
+    path = tmp_path / "paddle_gpu1_fp32_bs16.txt.xz"
+    path.write_bytes(lzma.compress(paddleclas_log(2000).encode() + bytes(64 << 20)))
+
+    parsed = parse(path, estimator="mean()", gpus=1)
+
+    assert parsed.runs[0].as_data()["value"] == pytest.approx(64.0)
+    assert "truncated_archive" in codes(parsed)
+    with open_log(path) as stream, pytest.raises(EOFError):
+        stream.read()
 
 
 def test_a_compressed_log_that_is_cut_is_parsed_as_far_as_it_goes_and_said(tmp_path: Path) -> None:

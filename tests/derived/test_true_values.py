@@ -25,6 +25,7 @@ BY_HAND = {
     "nasty/06b_comma_decimals_megatron.log": 738.0,  # by the clock
     "nasty/07c_inf_megatron.log": 738.0,
     "huggingface-resumed.log": 16_384.0,  # tokens/s of 16 samples/s
+    "saltsalt2022+IML-ViT-Enhanced-Image-Manipulation-Localization-by-Vision-Transformer/train_log.log": 8 * 5.03,
     "zlwangustc+encnet_reprod/log__workerlog.0": 21.2,  # the first of three runs
 }
 OF_BATCHES = ("qwen_b200_trainer_log", "llama3_8b_b200", "llama3_8b_c4")

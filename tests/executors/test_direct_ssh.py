@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,10 +13,12 @@ from pathlib import Path
 import pytest
 from trials import finished, held, printed, processes_of, run_to_end, seen, shell_trial
 
+from delay_proxy import delay_proxy
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.executors.base import Trial
 from dlperf.executors.direct import DirectExecutor
 from dlperf.executors.logs import archived_size
+from dlperf.nodes import agent_channel, client
 from dlperf.plan import Node
 from dlperf.runs.records import State
 from sshd import Sshd, prepare
@@ -60,6 +63,46 @@ async def test_a_log_is_complete_after_connections_died_in_the_middle(
     log = written.read_bytes()
     assert trial.paths.node("alpha").log.read_bytes() == log
     assert log.splitlines() == [b"line %d of the log" % number for number in range(1, log.count(b"\n") + 1)]
+
+
+async def test_over_a_slow_link_that_breaks_a_log_is_asked_for_in_parts_and_each_is_kept(
+    remote: DirectExecutor, sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """At 30 kB/s, with the limits of a request at a sixtieth of theirs: the first answer of 256 KiB cannot arrive."""
+    monkeypatch.setattr(agent_channel, "REQUEST_SECONDS", 2.0)
+    monkeypatch.setattr(agent_channel, "SLOWEST_BYTES_PER_SECOND", 1 << 40)
+    monkeypatch.setattr(client, "READ_SECONDS", 1.0)
+    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.1)
+    await remote.submit(shell_trial(tmp_path / "first", "true", (REMOTE,)))  # sends the agent before the link is slow
+    await remote.close()
+    config, known = (sshd.operator / ".ssh" / name for name in ("config", "known_hosts"))
+    async with delay_proxy("127.0.0.1", sshd.port, 0.0, rate=30_000) as proxy:
+        config.write_text(
+            config.read_text().replace(f"Port {sshd.port}", f"Port {proxy.listens_at}\n HostKeyAlias alpha")
+        )
+        known.write_text(known.read_text().replace(f"[127.0.0.1]:{sshd.port}", "alpha"))
+        trial = shell_trial(tmp_path / "second", "seq -f 'line %.0f of the log' 6000", (REMOTE,))
+        await remote.submit(trial)
+        observation = await finished(remote, trial)
+        collecting = asyncio.create_task(_collected(remote, trial))
+        for _ in range(2):
+            before = archived_size(trial.paths.node("alpha").log)
+            await until_async(partial(_grew, trial, before), "nothing came")
+            proxy.drop_connections()
+        await collecting
+        await remote.close()
+    log = trial.paths.node("alpha").log.read_bytes()
+    assert observation.state is State.SUCCEEDED
+    assert log.splitlines() == [b"line %d of the log" % number for number in range(1, 6001)]
+    assert proxy.passed < 4 * len(log)
+
+
+async def _collected(executor: DirectExecutor, trial: Trial) -> None:
+    """Collect as an engine does: again where the node did not answer."""
+    while True:
+        with suppress(UnreachableError):
+            return await executor.collect(trial)
+        await asyncio.sleep(0.1)
 
 
 def _grew(trial: Trial, before: int) -> bool:

@@ -13,7 +13,7 @@ from trials import finished, held, run_to_end, seen, shell_trial
 from delay_proxy import delay_proxy
 from dlperf.executors.base import Observation, Trial
 from dlperf.executors.direct import DirectExecutor
-from dlperf.nodes import agent_channel, client, ssh
+from dlperf.nodes import ssh
 from dlperf.runs.records import State
 from node_lab import NodeLab
 
@@ -131,20 +131,6 @@ async def test_lost_packets_and_a_narrow_link_cost_time_and_no_byte(executor, no
     observation = await run_to_end(executor, trial)
     assert observation.state is State.SUCCEEDED
     assert log_of(trial, "n1") == log_of(trial, "n2") == lines(20000)
-
-
-async def test_an_answer_that_would_take_too_long_is_asked_for_in_parts(
-    executor, node_lab: NodeLab, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(agent_channel, "REQUEST_SECONDS", 5.0)
-    monkeypatch.setattr(agent_channel, "SLOWEST_BYTES_PER_SECOND", 1 << 40)
-    monkeypatch.setattr(client, "READ_SECONDS", 1.0)
-    narrow = ("tbf", "rate", "800kbit", "burst", "16k", "latency", "400ms")
-    node_lab.nodes[0].inside("tc", "qdisc", "add", "dev", "eth0", "root", *narrow)
-    trial = shell_trial(tmp_path, "seq -f 'line %.0f of the log' 90000", node_lab.plans(1))
-    observation = await run_to_end(executor, trial)
-    assert observation.state is State.SUCCEEDED
-    assert log_of(trial, "n1") == lines(90000)
 
 
 @pytest.mark.parametrize("seconds", [0.05, 0.3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from math import isfinite, isnan
 
@@ -34,6 +35,7 @@ WRAPPERS: dict[str, Callable[[int], str]] = {
     "indentation": lambda number: "    ",
     "ts and srun": lambda number: f"Nov 27 06:{clock(number)} 3: ",
 }
+LONG_LINES = ("detectron2/terminal", "megatron/with-times")
 LONG = [log for log in LOGS if log.read_bytes().count(b"\n") > 1]
 
 
@@ -121,3 +123,13 @@ def test_the_time_of_a_logger_is_read_by_formats_that_have_none_of_their_own():
     line = "I1127 03:08:{:02}.498354 140 trainer.py:420] a process   0 step {:8}] Average step time: 1.0 seconds\n"
     (run,) = runs("".join(line.format(step, step) for step in range(5)).encode())
     assert run.samples.time[4] - run.samples.time[0] == 4.0
+
+
+@pytest.mark.parametrize("width", [72, 80, 132])
+@pytest.mark.parametrize(
+    "log", [log for log in LOGS if name(log) in ("detectron2/terminal", "megatron/with-times")], ids=name
+)
+def test_lines_that_a_terminal_cut_are_joined(log, width):
+    plain = re.sub(rb"\x1b\[\d+m", b"", log.read_bytes())
+    cut = [line[start : start + width] for line in plain.split(b"\n") for start in range(0, len(line) or 1, width)]
+    assert described(runs(b"\n".join(cut))) == described(runs(plain))

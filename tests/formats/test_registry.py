@@ -10,7 +10,7 @@ from dlperf.errors import RequestError
 from dlperf.formats.recorder import RUN_LIMIT
 from dlperf.formats.registry import describe, detect, format_ids, parser_for
 from dlperf.formats.rules import leading_text
-from dlperf.formats.text.sections import SectionRule
+from dlperf.formats.text.literals import SMALL, texts_in
 
 OURS = LogFormat(
     id="ours",
@@ -120,8 +120,7 @@ def test_the_text_that_a_match_begins_with_is_found_where_it_is_plain(pattern, t
 def test_no_builtin_rule_has_to_search_every_line(format_id):
     rules = parser_for(format_id)._rules
     # what ends a dumped section is any line that is less indented: it is seen up to the first record alone
-    searching = [rule for rule in (*rules.events, *rules.declarations) if not isinstance(rule, SectionRule)]
-    assert all(len(rule.contains) > 2 for rule in searching)
+    assert all(len(rule.contains) > 2 for rule in (*rules.events, *rules.declarations))
 
 
 def test_a_declared_format_starts_every_log_anew():
@@ -143,3 +142,10 @@ def test_a_log_of_any_number_of_runs_is_read_and_the_last_run_says_so():
     parser.finish()
     assert [len(run.samples) for run in parser.runs] == [2] * (RUN_LIMIT - 1) + [6]
     assert [run.notes for run in parser.runs[-2:]] == [[], ["run_limit"]]
+
+
+def test_texts_are_found_in_one_pass_as_one_by_one():
+    formats = [parser_for(format_id)._rules for format_id in format_ids()]
+    texts = frozenset({rule.contains for rules in formats for rule in rules.events} | {b"", b"\xff(", b"absent"})
+    block = b"\n".join(sorted(texts - {b"absent"})[::2]) + b"\0" * SMALL
+    assert texts_in(block, texts) == {text for text in texts if text in block}

@@ -79,6 +79,13 @@ def test_a_clock_that_was_set_a_little_is_a_caveat(tmp_path: Path, moved: float,
     assert result.usable
 
 
+@pytest.mark.parametrize("moved", [3600.0, 2.0, -2.0])
+def test_the_length_of_a_window_is_that_of_a_clock_that_was_not_set(tmp_path: Path, moved: float):
+    right = _trial(tmp_path / "right", 0.0, 1.0, 1).window_seconds
+    assert right == pytest.approx(50.0)
+    assert _trial(tmp_path / "moved", moved, 1.0, 1).window_seconds == pytest.approx(right, abs=0.2)
+
+
 def test_a_window_longer_than_its_trial_gives_no_value_though_nothing_is_known_of_arrivals(tmp_path: Path):
     _trial(tmp_path, 3600.0, 0.05, 1)
     (tmp_path / "nodes/n0/out.times").unlink()

@@ -187,3 +187,22 @@ def test_no_rule_is_applied_twice_to_a_run_however_many_ask_for_it(monkeypatch: 
     findings_of_run(reading, figure_of(reading))
 
     assert len(applied) == len(set(applied)) > 3
+
+
+def test_a_cut_bar_of_an_epoch_weighs_the_steps_that_it_shows() -> None:
+    steps, seconds = [100.0, 100.0, 98.0, 99.0, 60.0], [0.5, 0.1, 0.2, 0.1, 0.4]
+    run = run_of(window="epoch", step=steps, epoch=[1, 2, 3, 4, 5], seconds_per_step=seconds)
+
+    result = figure_of(Reading(run, gpus=1, batch_size=1), "goodput(skip=20)")
+
+    assert result.value == pytest.approx(sum(steps[1:]) / sum(map(float.__mul__, steps[1:], seconds[1:])))
+
+
+def test_time_in_which_nothing_is_processed_is_a_pause_however_often_it_comes() -> None:
+    counts, times = [0, 100, 100, 200, 200, 300], [0, 10, 15, 25, 30, 40]
+    run = run_of(unit="samples/s", window="interval", step=[0, 1, 1, 2, 2, 3], samples=counts, time=times)
+
+    result = figure_of(Reading(run), "rate(skip=0)")
+
+    assert (result.value, result.goodput, result.steady) == pytest.approx((300 / 40, 300 / 40, 10.0))
+    assert not result.leaves_out_pauses

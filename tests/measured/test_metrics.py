@@ -80,6 +80,8 @@ def test_samples_and_telemetry_give_every_built_in_metric(workspace: WorkspacePa
     (row,) = load_results(workspace)
     assert {metric.id: metric.value for metric in row.metrics} == {
         "throughput": pytest.approx(64.0),
+        "goodput": pytest.approx(64.0),
+        "steady_rate": pytest.approx(64.0),
         "step_time": pytest.approx(0.125),
         "model_tflops_per_gpu": pytest.approx(0.16),
         "mfu": pytest.approx(8.0),

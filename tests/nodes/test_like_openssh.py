@@ -113,6 +113,18 @@ def _locked_key(server: Sshd) -> None:
     subprocess.run(["ssh-keygen", "-q", "-p", "-N", "a passphrase", "-f", key], check=True)
 
 
+def _included_alias(server: Sshd) -> None:
+    (server.operator / ".ssh" / "more").write_text(_ALIAS.format("foo"))
+
+
+def _known_elsewhere(server: Sshd) -> None:
+    (server.operator / ".ssh" / "more").write_text(_known(server))
+
+
+def _revoked_by_a_file(server: Sshd) -> None:
+    (server.operator / ".ssh" / "revoked").write_text(f"{_key(server)}\n")
+
+
 _ALIAS = "Host node-*\n HostKeyAlias {}\n"
 _JUMP = "Host inner\n HostName 127.0.0.1\n ProxyJump node-jump\nHost node-jump\n HostKeyAlias jump\n"
 
@@ -153,6 +165,19 @@ CASES = {
     "Match final": Case(True, _named("foo"), "Match final host 127.0.0.1\n HostKeyAlias foo\n"),
     "a pipe in ProxyCommand": Case(True, _known, f"Host node-*\n ProxyCommand {_BY_BASH} | cat\n"),
     "a key with a passphrase": Case(False, _known, prepare=_locked_key),
+    "an alias in an included file": Case(True, _named("foo"), "Include more\n", prepare=_included_alias),
+    "an alias in capitals": Case(True, _named("foo"), _ALIAS.format("FOO")),
+    "known in another file": Case(False, _known, "UserKnownHostsFile ~/.ssh/none\n"),
+    "known in a further file": Case(
+        True, lambda server: "", "UserKnownHostsFile ~/.ssh/none ~/.ssh/more\n", prepare=_known_elsewhere
+    ),
+    "revoked by a file": Case(False, _known, "RevokedHostKeys ~/.ssh/revoked\n", prepare=_revoked_by_a_file),
+    "addresses are checked, too": Case(True, _known, "CheckHostIP yes\n"),
+    "revoked as an authority": Case(
+        False,
+        lambda server: f"{_authority(server)}@revoked * {_key(server, 'other_key')}\n",
+        prepare=_certified("127.0.0.1"),
+    ),
     "a terminal and a command in the configuration": Case(True, _known, "RequestTTY force\nLogLevel QUIET\n"),
 }
 
@@ -163,7 +188,8 @@ def _write(server: Sshd, case: Case) -> None:
     (folder / "known_hosts").write_bytes(known if isinstance(known, bytes) else known.encode())
     usual = (folder / "config").read_text()
     place = f"Match all\nHost localhost inner\n Port {server.port}\n"
-    (folder / "config").write_bytes(os.fsencode(f"{case.config}{place}{usual}"))
+    config = case.config.replace("~/.ssh", str(folder))  # ssh has the home of its user for ~
+    (folder / "config").write_bytes(os.fsencode(f"{config}{place}{usual}"))
 
 
 def _ssh_connects(destination: str) -> bool:
@@ -190,7 +216,10 @@ async def test_dlperf_connects_where_ssh_does(sshd: Sshd, name: str):
     assert await _connects(OpenSshTransport(case.destination)) is case.connects
 
 
-BEYOND_ASYNCSSH = ("comments that are not UTF-8", "no file for the first key", "Match exec", "Match final")
+BEYOND_ASYNCSSH = (
+    *("comments that are not UTF-8", "no file for the first key", "Match exec", "Match final", "an alias in capitals"),
+    "addresses are checked, too",
+)
 """Where ``transport: openssh`` is needed."""
 
 

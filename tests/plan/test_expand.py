@@ -82,6 +82,13 @@ def test_a_number_of_gpus_alone_means_one_node(catalog):
     assert ids(one) == ids(same) == ["two-boxes_varied_tiny_fp32_bs4_1n2g"]
 
 
+def test_a_campaign_runs_on_the_nodes_and_from_the_seed_that_are_named(catalog):
+    one = {"precisions": ("fp32",), "batch_sizes": (4,), "scales": ("1n2g",)}
+    named = launch(catalog, **one, nodes=("second",), first_seed=7)
+    assert ([node.gpu_indices for node in named.nodes], named.first_seed) == ([(6, 7)], 7)
+    assert [node.gpu_indices for node in launch(catalog, **one).nodes] == [(4, 5)]
+
+
 def test_one_configuration_asked_for_twice_is_one(catalog):
     plan = expand(replace(VARIED, precisions=("fp32", "fp32"), batch_sizes=(4,), scales=("2", "1n2g")), catalog)
     assert len(plan.configurations) == 1
@@ -126,6 +133,8 @@ WRONG = [
     ({"protocol": "quik"}, "unknown protocol 'quik': did you mean quick?"),
     ({"scales": ("2n",)}, "GPUs: invalid scale '2n': write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g"),
     ({"scales": ("0",)}, "GPUs: invalid scale '0': write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g"),
+    ({"nodes": ("third",)}, "unknown node of two-boxes 'third': known: first, second"),
+    ({"hardware": ("cluster",), "nodes": ("a",)}, "--node a: the scheduler of cluster chooses the nodes"),
     ({"batch_sizes": (0,)}, "batch size 0: must be 1 or more"),
     ({"repeats": 0}, "repeats 0: must be 1 or more"),
     ({"repeats": 10**9}, "repeats 1000000000: must be 10000 or fewer"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from counting_workspace import Counting
-from dlperf.errors import DlperfError
+from dlperf.errors import DlperfError, StorageError
 from dlperf.report import rechecking
 from dlperf.report.build import build_site
 from dlperf.report.load import load_site_data
@@ -28,10 +29,20 @@ def _records(workspace: WorkspacePaths, name: str) -> list[Path]:
 
 
 def _edit(path: Path, **changes: object) -> None:
-    """Change fields, and keep what shows the change to a glance: size aside, the time of modification."""
+    """Change fields, and keep the time of modification."""
     before = path.stat()
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.fixture
+def nothing_is_recomputed(monkeypatch: pytest.MonkeyPatch):
+    """Return a function after which a build fails where it recomputes a trial."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("recomputed")
+
+    return lambda: monkeypatch.setattr(rechecking, "derive", fail)
 
 
 def _values(workspace: WorkspacePaths) -> list[float | None]:
@@ -70,18 +81,43 @@ def test_a_result_whose_log_was_edited_or_is_gone_has_no_value_of_before(measure
     assert _values(workspace) == [None, None]
 
 
-def test_the_same_files_are_recomputed_once(measured: Counting, monkeypatch: pytest.MonkeyPatch):
+def test_the_same_content_is_recomputed_once_wherever_it_lies(measured: Counting, tmp_path, nothing_is_recomputed):
     workspace = measured.workspace
     right = _values(workspace)
-
-    def fail(*_: object) -> None:
-        raise AssertionError("recomputed")
-
-    monkeypatch.setattr(rechecking, "derive", fail)
+    nothing_is_recomputed()
     assert _values(workspace) == right
-    _edit(_records(workspace, "result.json")[0], value=1.0)
+    clone = WorkspacePaths(shutil.copytree(workspace.root, tmp_path / "clone"))
+    assert _values(clone) == right
+    _edit(_records(clone, "result.json")[0], value=1.0)
     with pytest.raises(AssertionError, match="recomputed"):
-        _values(workspace)
+        _values(clone)
+
+
+def test_what_verify_recomputed_a_build_does_not(measured: Counting, nothing_is_recomputed):
+    measured.dlperf("verify")
+    nothing_is_recomputed()
+    assert all(_values(measured.workspace))
+
+
+@pytest.mark.parametrize("name", ["result.json", "timeline.json"])
+def test_a_record_that_was_found_wrong_is_recomputed_each_time(measured: Counting, name: str):
+    path = _records(measured.workspace, name)[0]
+    _edit(path, **({"value": 5.0} if name == "result.json" else {"throughput": [[1, 5.0], [2, 98765432.1]]}))
+    wrong = path.read_bytes()
+    for _ in range(2):
+        path.write_bytes(wrong)
+        assert load_site_data(measured.workspace).wrong
+
+
+def test_a_timeline_that_cannot_be_corrected_leaves_its_campaign_out(measured: Counting, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise StorageError("timeline.json: cannot be written")
+
+    monkeypatch.setattr(rechecking, "write_timeline", fail)
+    _edit(_records(measured.workspace, "timeline.json")[0], throughput=[[1, 5.0], [2, 98765432.1]])
+    data = load_site_data(measured.workspace)
+    assert not data.results
+    assert any("cannot be written" in problem for problem in data.problems)
 
 
 def test_a_cache_that_holds_anything_or_cannot_be_written_is_none(measured: Counting, cache: Path):

@@ -119,7 +119,7 @@ def test_a_second_build_writes_nothing_and_a_smaller_one_removes_what_is_stale(t
 def test_the_built_site_keeps_its_bytes_until_it_is_built_again(tmp_path: Path) -> None:
     row = measured("alpha", trials=1)
     data = replace(sample(), results=(row,))
-    workspace = make_workspace(tmp_path, data)
+    workspace = make_workspace(tmp_path, data, small=True)
     write_pages(workspace, data)
     build_html(workspace, workspace.site_html)
     (picture,) = (workspace.site_html / "data/pictures").rglob("*.svg")
@@ -168,7 +168,7 @@ def test_hostile_names_arrive_as_text_on_every_page(tmp_path: Path) -> None:
 
 
 def test_a_broken_page_is_one_line_and_leaves_the_old_site(tmp_path: Path) -> None:
-    workspace = make_workspace(tmp_path, sample())
+    workspace = make_workspace(tmp_path, sample(), small=True)
     write_pages(workspace, sample())
     build_html(workspace, workspace.site_html)
     workspace.site_docs.mkdir()
@@ -282,7 +282,7 @@ serve(WorkspacePaths(Path(sys.argv[1])), 0, lambda line: print(line, flush=True)
 
 
 def test_a_served_site_answers_and_ends_with_its_process(tmp_path: Path) -> None:
-    workspace = make_workspace(tmp_path, replace(sample(), results=()))
+    workspace = make_workspace(tmp_path, replace(sample(), results=()), small=True)
     command = [sys.executable, "-c", SERVING, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -304,7 +304,7 @@ def _answer(port: int) -> str:
 
 
 def test_a_served_site_is_built_again_only_when_something_changed(tmp_path: Path) -> None:
-    workspace = make_workspace(tmp_path, replace(sample(), results=()))
+    workspace = make_workspace(tmp_path, replace(sample(), results=()), small=True)
     said: list[str] = []
     seen = rebuild_if_changed(workspace, (0, 0), said.append)
     assert said[0].startswith("built again")
@@ -317,7 +317,7 @@ def test_a_served_site_is_built_again_only_when_something_changed(tmp_path: Path
 
 
 def test_a_served_site_says_what_is_wrong_and_shows_the_last_good_one(tmp_path: Path) -> None:
-    workspace = make_workspace(tmp_path, replace(sample(), results=()))
+    workspace = make_workspace(tmp_path, replace(sample(), results=()), small=True)
     said: list[str] = []
     rebuild_if_changed(workspace, (0, 0), said.append)
     home = (workspace.site_html / "index.html").read_bytes()

@@ -30,7 +30,12 @@ ROOT = Path(__file__).parents[2]
 RECORDS = tuple(
     {field.name for field in fields(record)} - {"axes", "metrics"} for record in (SiteRow, TrialResult, AuditRow)
 )
-DESCRIBED = (RECORDS[0] | {"caveats"}, RECORDS[1], set(note("nan_loss").as_data()), RECORDS[2] - {"numerics"})
+DESCRIBED = (
+    RECORDS[0] | {"caveats", "configuration"},
+    RECORDS[1],
+    set(note("nan_loss").as_data()),
+    RECORDS[2] - {"numerics"},
+)
 """What the guide's tables of columns describe, in their order."""
 KINDS = {"text": "text", "integer": "integer", "number": "number", "list, text": "text"}
 IN_ENGLISH = {

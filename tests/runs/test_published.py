@@ -18,6 +18,7 @@ WITH_FIGURES = {
     "fleetx-vgg16": 44,
     "maxtext-tpu-recipes": 92,
     "megatron-bridge": 584,
+    "mlperf-training-5.1": 555,
     "nemo-automodel": 32,
     "nemo-rl": 19,
     "ngc-tensorflow-reproduction": 0,

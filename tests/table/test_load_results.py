@@ -16,11 +16,12 @@ from dlperf.runs.journal import campaign_status
 from dlperf.runs.lookup import tag_campaign
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, State
-from dlperf.runs.store import append_records
+from dlperf.runs.store import append_records, read_campaign, write_campaign
 from dlperf.table.columns import flat_columns
 from dlperf.table.frame import write_csv
 from dlperf.table.load import Filters, filters_of, load_results
 from dlperf.table.model import ConfigurationResult, Status
+from dlperf.view.campaigns import read_summary
 from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
 
 
@@ -278,3 +279,14 @@ def test_every_kept_result_has_one_identity_that_can_name_a_folder() -> None:
     assert all(re.fullmatch(r"[\w.-]+", row.id, re.ASCII) for row in rows)
     assert len({(row.campaign, row.id, row.variant) for row in rows}) == len(rows)
     assert {row.as_data()["configuration"] == row.id for row in rows} == {True}
+
+
+def test_a_campaign_has_the_name_of_its_folder_whatever_its_plan_says(tmp_path):
+    workspace = workspace_in(tmp_path)
+    measured_campaign(workspace, "good", [(planned(repeats=1), [100.0])])
+    forged = measured_campaign(workspace, "forged", [(planned(repeats=1), [900.0])])
+    write_campaign(forged, replace(read_campaign(forged), name="good"))
+    assert {row.campaign: row.value for row in load_results(workspace)} == pytest.approx(
+        {"good": 100.0, "forged": 900.0}
+    )
+    assert read_summary(forged, None).name == "forged"

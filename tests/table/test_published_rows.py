@@ -96,7 +96,7 @@ def test_fp32_on_an_accelerator_that_computes_it_in_tf32_is_called_so():
 
 def test_a_figure_whose_log_has_another_precision_than_its_label_is_called_by_that_and_says_so():
     (row,) = rows(figure("1444.9", precision="AMP", computed="fp16-pure"))
-    assert (row.precision, row.configuration.split("_")[3]) == ("fp16-pure", "fp16-pure")
+    assert (row.precision, row.id.split("_")[3]) == ("fp16-pure", "fp16-pure")
     assert [str(finding.message) for finding in row.findings] == [
         "the source calls this AMP; by its log it is FP16-PURE"
     ]

@@ -85,9 +85,20 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
     chance = [on(gpu, lead) for gpu, lead in enumerate((1.05, 0.99, 1.02))]
     rows = [row for pair in steady for row in pair]
     assert (claim(*steady[0]).gpus, claim(*steady[0]).verdict.code) == (1, "better")
-    assert (claim(*steady[0], rows=rows).gpus, claim(*steady[0], rows=rows).verdict.code) == (3, "better")
+    of_kind = claim(*steady[0], rows=rows)
+    assert (of_kind.gpus, of_kind.verdict.code, of_kind.ratio) == (3, "better", pytest.approx(1.051, abs=1e-4))
     found = claim(*chance[0], rows=[row for pair in chance for row in pair])
     assert (found.gpus, found.verdict.code) == (3, "cannot_tell"), "one GPU alone would claim it"
+    assert found.reasons[0].code == "more_gpus"
+    *others, last = rows
+    doubtful = [*others, replace(last, findings=(warning("drift"),))]
+    assert [why.code for why in claim(*steady[0], rows=doubtful).reasons] == ["with_caveat"], "of a GPU not shown"
+    few = [
+        replace(row, trials=tuple(replace(row.trials[n], losses=((100, 2.0 + n / 10),)) for n in range(2)))
+        for row in rows
+    ]
+    assert codes(*few[:2]) == ["more_trials", "losses_unclear"]
+    assert claim(*few[:2], rows=few).verdict.code == "better", "two trials on each GPU are six losses"
     assert (
         claim(*steady[0], rows=[of_trials(row, conditions=CONDITIONS | {"programs.a.py": "2"}) for row in rows]).gpus
         == 1

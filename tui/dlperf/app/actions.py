@@ -58,8 +58,9 @@ def character_of(key: str) -> str | None:
 
 def _read() -> Iterator[tuple[str, tuple[Action, ...]]]:
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    shared = table.pop("shared")
     for place, rows in table.items():
-        entries = [entry for row in rows for entry in (table[row["shared"]] if "shared" in row else (row,))]
+        entries = [entry for row in rows for entry in (shared[row["shared"]] if "shared" in row else (row,))]
         yield place, tuple(Action(**entry) for entry in entries)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from rich.text import Text
-from textual import events, work
+from textual import constants, events, work
 from textual._context import active_message_pump
 from textual.app import App
 from textual.binding import BindingType
@@ -40,7 +40,7 @@ from dlperf.app.model.campaigns_table import counts_text, how_ended
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.settings import TerminalSettings
-from dlperf.app.terminal import AsciiFilter, TerminalDriver, notification
+from dlperf.app.terminal import AsciiFilter, TerminalDriver, is_hung_up, notification
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.catalog.palette import palette
 from dlperf.messages import CODES, _, use_language
@@ -61,9 +61,7 @@ MIN_SIZE = Size(80, 24)
 """Below this, the screens leave out what matters least."""
 PLACES = ("campaigns", "choose", "watch", "results", "publish", "machines")
 DARK, LIGHT = "textual-dark", "textual-light"
-USED_BY_SCREENS = (
-    *("table.load", "catalog.files.load", "app.model.options", "app.model.planned", "plan", "render.preview"),
-)
+USED_BY_SCREENS = (*("table.load", "view.here", "app.model.options", "app.model.planned", "plan", "render.preview"),)
 """What screens import when they are used."""
 
 
@@ -98,7 +96,7 @@ class DlperfApp(Guarded, App[str]):
 
     def __init__(self, settings: TerminalSettings) -> None:
         use_language(settings.language)
-        super().__init__(driver_class=TerminalDriver, watch_css=False)
+        super().__init__(driver_class=None if constants.DRIVER else TerminalDriver, watch_css=False)
         self.settings = settings
         self.book = CampaignBook(settings.workspace)
         self.theme = DARK if settings.dark else LIGHT
@@ -154,7 +152,7 @@ class DlperfApp(Guarded, App[str]):
     def _frame(self) -> None:
         if not self.is_running:  # closing: the screens lose their widgets one by one
             return
-        if not (self.is_headless or os.isatty(0)):  # hung up, and started with SIGHUP ignored
+        if not self.is_headless and is_hung_up(self.is_web):  # hung up, and started with SIGHUP ignored
             self.exit("left", HUNG_UP)
         if isinstance(self.screen, PlaceScreen) and self.screen.is_mounted:
             self.screen.frame()

@@ -17,6 +17,10 @@ from dlperf.messages import LANGUAGES, Code, _, preferred_language, use_language
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.version import version
 
+IN_BROWSER = "TEXTUAL_DRIVER" in os.environ
+"""Whether textual-serve started the program."""
+EXPORTED_SIZE = ("COLUMNS", "LINES")
+"""Where a shell has exported them, they hide every resize of the terminal."""
 MAX_FRAMES = 30
 ESCAPE_MILLISECONDS = "25"
 """After an escape key, how long the rest of a sequence may take that begins with it; over ssh, Textual's 100."""
@@ -42,18 +46,34 @@ def parser() -> Parser:
     made.add_argument("--ascii", action="store_true", help="draw with ASCII only")
     frames = REMOTE_FRAMES if "SSH_CONNECTION" in os.environ else LOCAL_FRAMES
     made.add_argument("--frames", metavar="N", type=int, default=frames, help=f"frames per second, 1 to {MAX_FRAMES}")
+    made.add_argument("--serve", action="store_true", help="show it in a browser of this machine, by a secret address")
+    made.add_argument("--port", metavar="N", type=int, default=0, help="for --serve; a free one, if absent")
     return made
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     try:
-        settings = settings_of(parser().parse_args(arguments))
-        if not sys.stdin.isatty():
+        options = parser().parse_args(arguments)
+        settings = settings_of(options)
+        if options.serve:
+            from dlperf.app.serving import serve
+
+            serve([*_shown_as(options), str(settings.workspace.root)], options.port)
+            return ExitCode.DONE
+        if not (sys.stdin.isatty() or IN_BROWSER):
             raise RequestError("dlperf-tui needs a terminal: in a script, use `dlperf run` and `dlperf status`")
         return show(settings)
     except DlperfError as error:
         print(f"dlperf-tui: {error}", file=sys.stderr)
         return error.exit_code
+
+
+def _shown_as(options: argparse.Namespace) -> list[str]:
+    """Return the options of how it looks; what was not given is as the user left it."""
+    words = ["--language", options.language] if options.language else []
+    if options.light is not None:
+        words.append("--light" if options.light else "--no-light")
+    return [*words, "--frames", str(options.frames), *(["--ascii"] if options.ascii else [])]
 
 
 def settings_of(options: argparse.Namespace) -> TerminalSettings:
@@ -95,10 +115,10 @@ def show(settings: TerminalSettings) -> int:
         os.environ.setdefault("ESCDELAY", ESCAPE_MILLISECONDS)
     from dlperf.app.app import DlperfApp
 
-    for name in ("COLUMNS", "LINES"):  # where a shell has exported them, they hide every resize of the terminal
+    for name in () if IN_BROWSER else EXPORTED_SIZE:
         os.environ.pop(name, None)
     without_colour = os.environ.get("NO_COLOR")
-    while (app := DlperfApp(settings)).run() == "again":
+    while (app := DlperfApp(settings)).run() == "again" and not IN_BROWSER:  # where the page is to be loaded again
         if without_colour is not None:  # which Textual takes out
             os.environ["NO_COLOR"] = without_colour
     if app.return_code:

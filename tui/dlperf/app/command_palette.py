@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import cast
@@ -9,7 +10,7 @@ from typing import cast
 from textual import events
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
-from dlperf.app.actions import EVERYWHERE, Action, actions_of
+from dlperf.app.actions import ACTIONS, EVERYWHERE, Action, actions_of
 from dlperf.app.guarded import ClosesOnce
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.messages import _
@@ -17,9 +18,21 @@ from dlperf.messages import _
 
 class Actions(Provider):
     @property
+    def _place(self) -> str:
+        return cast(PlaceScreen, self.screen).place
+
+    @property
     def _actions(self) -> tuple[Action, ...]:
-        place = cast(PlaceScreen, self.screen).place
-        return tuple(action for action in actions_of(place) if action.id != "command_palette")
+        return tuple(action for action in actions_of(self._place) if action.id != "command_palette")
+
+    @property
+    def _elsewhere(self) -> Iterator[tuple[Action, Action]]:
+        """Yield the actions that only other screens have, each after the one that shows its screen."""
+        here = {action.id for action in actions_of(self._place)}
+        for screen in EVERYWHERE:
+            if screen.id == "show_screen" and screen.parameter != self._place:
+                found = (action for action in ACTIONS[str(screen.parameter)] if action.id not in here)
+                yield from ((screen, action) for action in found)
 
     async def discover(self) -> Hits:
         for action in self._actions:
@@ -31,10 +44,14 @@ class Actions(Provider):
             title = f"{_title(action)} · {_(action.help)}"
             if (score := matcher.match(title)) > 0:
                 yield Hit(score, matcher.highlight(title), partial(self._run, action))
+        for screen, action in self._elsewhere:
+            title = f"{_(screen.text)}: {_(action.text)}  ({screen.shown_key} {action.shown_key}) · {_(action.help)}"
+            if (score := matcher.match(title)) > 0:
+                yield Hit(score / 2, matcher.highlight(title), partial(self._run, screen, action))
 
-    async def _run(self, action: Action) -> None:
-        where = "app" if action in EVERYWHERE else "screen"
-        await self.app.run_action(f"{where}.{action.call}")
+    async def _run(self, *actions: Action) -> None:
+        for action in actions:
+            await self.app.run_action(action.call, self.app if action in EVERYWHERE else self.app.screen)
 
 
 def _title(action: Action) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dlperf.app.model.curve import Series
 from dlperf.app.watching import WatchedCampaign
+from dlperf.derived.timeline import log_of
 from dlperf.errors import DlperfError
 from dlperf.evidence.gather import run_that_counts
 from dlperf.evidence.growing import GrowingLog
@@ -22,8 +23,8 @@ from dlperf.runs.store import read_record_if_whole
 def log_of_the_figure(campaign: WatchedCampaign, key: TrialKey) -> Path | None:
     """Return the log that gave a trial's figure, else its first."""
     result = campaign.result_of(key)
-    if result is not None and result.log:
-        return campaign.paths.trial(key).directory / result.log
+    if result is not None and (log := log_of(campaign.paths.trial(key), result)):
+        return log
     logs = [path for node in campaign.nodes(key) for path in node.logs()]
     return logs[0] if logs else None
 

@@ -76,6 +76,15 @@ def notification(title: str, text: str, term: str = "") -> str:
     return "".join(f"\x1b]{code}\x07" for code in codes)
 
 
+def is_hung_up(is_web: bool) -> bool:
+    """Return whether the terminal was closed, or the server that shows the program in a browser has ended."""
+    if not is_web:
+        return not os.isatty(0)
+    closed = select.poll()
+    closed.register(0, 0)  # which reports a hang-up all the same
+    return bool(closed.poll(0))
+
+
 class AsciiFilter(LineFilter):
     """Applied by Textual to all that is drawn."""
 

@@ -12,6 +12,7 @@ from dlperf.app.model.trials import Silences, configuration_text, group_row, nod
 from dlperf.errors import DlperfError
 from dlperf.measured.model import TrialResult
 from dlperf.messages import _
+from dlperf.opening import is_regular, read_bytes
 from dlperf.plan import Node, PlannedConfiguration, TrialKey
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
@@ -24,6 +25,8 @@ from dlperf.view.text import printable
 UNANSWERED_SECONDS = 10.0
 """Telemetry comes every second: after this time a node does not answer."""
 SILENT_SECONDS = 60.0
+LAST_BYTES = 4096
+"""Of a log, of which the last line is wanted."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,15 @@ class WatchedCampaign:
 
     def trial_row(self, key: TrialKey, asked: str | None, now: float) -> Row:
         trial, progress, result = self.status.trials[key], self.progress_of(key), self.result_of(key)
-        return trial_row(trial, progress, result, asked, self.silences(key, now), now)
+        return trial_row(trial, progress, result, asked, self.silences(key, now), now, self._building(key))
+
+    def _building(self, key: TrialKey) -> str | None:
+        """Return the last line of what is built before a trial; None where nothing is, or it has been."""
+        progress = self.progress_of(key)
+        if self.status.trials[key].state is not State.RUNNING or (progress and progress.step is not None):
+            return None
+        builds = (node.build_log for node in self.nodes(key) if not modified(node.log))
+        return next((_last_line(path) for path in builds if is_regular(path)), None)
 
     def group_row(self, configuration: str, trials: Sequence[TrialStatus], share: float | None) -> Row:
         """Return the row of a configuration with these trials and this share of the best."""
@@ -195,6 +206,11 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_ino, status.st_mtime_ns
+
+
+def _last_line(path: Path) -> str:
+    end = read_bytes(path, max(0, path.stat().st_size - LAST_BYTES)).decode(errors="replace")
+    return end.rstrip().rpartition("\n")[2]
 
 
 def login_of(node: Node) -> tuple[str, ...]:

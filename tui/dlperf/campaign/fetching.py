@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -152,8 +153,16 @@ async def python_of(wanted: Wanted, open_executor: OpenExecutor) -> NodePython:
 _PYTHON = TypeAdapter(NodePython)
 
 
-def fetch(wanted: Wanted, python: NodePython, workspace_catalog: Path | None) -> Fetched:
+def fetch(
+    wanted: Wanted,
+    python: NodePython,
+    workspace_catalog: Path | None,
+    say: Callable[[str], object] = lambda _line: None,
+) -> Fetched:
     """Download the wheels that a node lacks and that are not here yet.
+
+    Args:
+        say: called with how far it is.
 
     Raises:
         DlperfError: pip does not find them, or their hashes differ from the lock's.
@@ -162,7 +171,8 @@ def fetch(wanted: Wanted, python: NodePython, workspace_catalog: Path | None) ->
     kept = {normal_name(name) for name in wanted.own_packages} & python.packages.keys()
     lacking = [item for item in locked if python.packages.get(item.name) != item.version and item.name not in kept]
     absent = [item for item in lacking if not any(map(python.fits, _cached(item)))]
-    size = _download(absent, python) if absent else 0
+    say(f"{wanted.framework} for {wanted.hardware}: {len(absent)} of {len(locked)} packages to fetch")
+    size = _download(absent, python, say) if absent else 0
     cached = len(lacking) - len(absent)
     of_node = len(locked) - len(lacking)
     return Fetched(wanted.framework, wanted.hardware, python.python, len(locked), of_node, cached, len(absent), size)
@@ -173,7 +183,7 @@ def _cached(item: Locked) -> Iterator[Path]:
     return (file for digest in item.hashes for file in folder.glob(f"{digest}/*"))
 
 
-def _download(absent: Sequence[Locked], python: NodePython) -> int:
+def _download(absent: Sequence[Locked], python: NodePython, say: Callable[[str], object]) -> int:
     """Download wheels and files into the cache and return their bytes."""
     cache_folder().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=cache_folder(), prefix="fetch-") as name:
@@ -182,8 +192,11 @@ def _download(absent: Sequence[Locked], python: NodePython) -> int:
         lock = folder / "wanted.txt"
         lock.write_text("\n".join(item.line for item in packages) + "\n", "utf-8")
         options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--dest", str(folder)]
-        if packages:
-            _pip("download", "--quiet", *options, *_target(python), "-r", str(lock))
+        begun = itertools.count(1)
+        words = ("download", "--progress-bar", "off", *options, *_target(python), "-r", str(lock))
+        for line in _pip(*words) if packages else ():
+            if line.startswith("Collecting "):
+                say(f"{next(begun)} of {len(packages)}: {line.split()[1]}")
         lock.unlink()
         for item in absent:
             if item.url:
@@ -211,21 +224,24 @@ def _file(item: Locked) -> bytes:
     return data
 
 
-def _pip(*words: str) -> None:
+def _pip(*words: str) -> Iterator[str]:
+    """Run pip and yield its lines.
+
+    Raises:
+        DlperfError: it is missing, or failed.
+    """
     pythons = [sys.executable, shutil.which("python3") or "", "/usr/bin/python3"]
     for python in filter(None, pythons):
         if not subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode:
             break
     else:
         raise RequestError("fetching wheels needs pip: install it beside dlperf (`python3 -m ensurepip`)")
-    done = subprocess.run(
-        [python, "-m", "pip", "--disable-pip-version-check", "--no-input", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
-        raise DlperfError(
-            f"pip could not download the wheels: {(errors or ['no message'])[-1].removeprefix('ERROR: ')}"
-        )
+    command = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", *words]
+    errors = ["no message"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            errors += [line.strip()] if line.startswith("ERROR") else []
+            yield line
+    if process.returncode:
+        raise DlperfError(f"pip could not download the wheels: {errors[-1].removeprefix('ERROR: ')}")

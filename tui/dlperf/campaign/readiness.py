@@ -8,7 +8,7 @@ import os
 import platform
 import shlex
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -19,13 +19,15 @@ from dlperf.campaign.create import trial_id
 from dlperf.campaign.dependencies import OpenExecutor
 from dlperf.catalog.files.load import Catalog
 from dlperf.catalog.files.problem import hint
+from dlperf.catalog.hardware import Hardware
 from dlperf.derived.timeline import measure_trial
 from dlperf.errors import DlperfError, RequestError
 from dlperf.executors.base import CheckItem, Executor, Observation, Trial
 from dlperf.executors.cleaning import clean
+from dlperf.executors.looking import MachineNow
 from dlperf.executors.machines import all_of
 from dlperf.executors.verdict import first_failure
-from dlperf.messages import message
+from dlperf.messages import Message, message
 from dlperf.plan import Launch, Node, Plan, PlannedConfiguration, TrialKey
 from dlperf.plan.launch import INSTALLER
 from dlperf.runs.archive import TrialFiles, seal
@@ -178,7 +180,10 @@ def _item(start: Start, trial: Trial, ended: Observation, parameters: dict[str, 
         return CheckItem(launch.nodes[0].name, "start", True, message("start_not_tried", **parameters, cause=cause))
     failed = first_failure(ended.nodes)
     name = failed.node if failed else launch.nodes[0].name
-    return CheckItem(name, "start", False, message("does_not_start", **parameters, cause=cause))
+    point = start.planned.configuration
+    fetching = message("fetch_advice", hardware=point.hardware, framework=point.framework)
+    advice = fetching if launch.requirements else None
+    return CheckItem(name, "start", False, message("does_not_start", **parameters, cause=cause), advice=advice)
 
 
 def launches_to_check(plan: Plan) -> dict[tuple[str, str, str], Launch]:
@@ -239,6 +244,28 @@ def machines_of(catalog: Catalog, names: Sequence[str] = ()) -> dict[Node, list[
         for node in nodes_of([name], catalog):
             found[node].append(name)
     return found
+
+
+def as_described(found: MachineNow, catalog: Catalog) -> list[MachineNow]:
+    """Divide an answer of this machine: entries that describe one with other GPUs say so instead."""
+    if found.state is None:
+        return [found]
+    gpus = {gpu["index"]: gpu["name"] or "" for gpu in found.state["gpus"] if gpu["index"] is not None}
+    known = (catalog.hardware.get(name) for name in found.hardware)
+    elsewhere = [entry for entry in known if entry and entry.is_here and not catalog.describes(entry.id, gpus)]
+    here = tuple(name for name in found.hardware if name not in {entry.id for entry in elsewhere})
+    absent = [
+        replace(found, hardware=(entry.id,), state=None, problem=_other_gpus(entry, [*gpus.values()]), elsewhere=True)
+        for entry in elsewhere
+    ]
+    return [*([replace(found, hardware=here)] if here or not found.hardware else []), *absent]
+
+
+def _other_gpus(described: Hardware, names: Sequence[str]) -> Message:
+    wanted = f"{described.gpus_per_node} × {described.accelerator}"
+    found = ", ".join(f"{count} × {name}" for name, count in Counter(names).items())
+    code = "other_gpus_here" if names else "no_gpu_here"
+    return message(code, described=wanted, found=found)
 
 
 async def _check_of(executors: Mapping[str, Executor], key: tuple[str, str, str], launch: Launch) -> list[CheckItem]:

@@ -42,6 +42,7 @@ class Configuration:
     case: str
     precision: str
     batch_size: int
+    """Per GPU; 0 where the batch of all GPUs, an axis, is no whole number of samples for each."""
     nodes: int
     gpus: int
     """GPUs per node."""

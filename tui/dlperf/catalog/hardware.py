@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -15,6 +16,7 @@ from dlperf.catalog.entry import (
     PositiveInt,
     PreparedEntry,
 )
+from dlperf.catalog.linear import is_any_found
 from dlperf.catalog.machines import AbsolutePath, Node, Price, Runtime
 from dlperf.catalog.plugins import EXECUTORS, or_installed
 
@@ -39,6 +41,10 @@ class Accelerator(Entry):
     def peak_of(self, precision: Precision) -> float | None:
         """Return the dense peak of a precision's matrix products in TFLOP/s; None where the accelerator lacks them."""
         return self.peak_tflops.get(precision.id) or self.peak_tflops.get(precision.peak or "")
+
+    def is_called(self, name: str) -> bool:
+        """Return whether a driver names it so."""
+        return is_any_found(self.match, name)
 
 
 class QueueOptions(Model):
@@ -111,6 +117,23 @@ class Hardware(PreparedEntry):
     """Of a GPU-hour, from which the metric ``cost_per_million`` is computed, for campaigns planned from then on."""
     example: bool = False
     """A machine of a published report: its host names are placeholders, it cannot be run on as it is."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it says of itself that it is the machine that dlperf runs on."""
+        return self.executor == "direct" and all(node.transport == "local" for node in self.nodes)
+
+    def has_gpus_of(self, node: Node, accelerator: Accelerator | None, found: Mapping[int, str]) -> bool:
+        """Return whether a node with these GPUs can be the one described.
+
+        Args:
+            found: index → name by the driver, of every GPU of the machine.
+        """
+        if accelerator is None:
+            return True
+        indices = found if node.gpu_indices is None else node.gpu_indices
+        own = [found[index] for index in indices if index in found]
+        return sum(not accelerator.match or accelerator.is_called(name) for name in own) >= self.gpus_per_node
 
     @property
     def job(self) -> QueueOptions | None:

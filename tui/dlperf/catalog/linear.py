@@ -8,7 +8,8 @@ linear, Python's engine runs it. All others run in RE2, which is always linear a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -68,6 +69,16 @@ def compile_linear(pattern: str) -> Expression:
         return Expression(plain.search, plain.groupindex, plain.groups, True)
     joined = re.compile(text.encode())
     return Expression(joined.match, joined.groupindex, joined.groups, True)
+
+
+def is_any_found(patterns: Iterable[str], text: str) -> bool:
+    """Whether a text has what any of these expressions describes; an invalid one describes nothing."""
+    line = text.encode("utf-8", "replace")
+    for pattern in patterns:
+        with suppress(re.error):
+            if compile_linear(pattern).search(line):
+                return True
+    return False
 
 
 def _compile_re2(pattern: str) -> Expression:

@@ -14,6 +14,8 @@ Printed = Literal["last", "mean", "median", "p95", "min", "max"]
 """How the values that a log prints under the metric's id become one."""
 Computed = Literal[
     "protocol",
+    "goodput",
+    "steady",
     "tokens",
     "step_time",
     "step_time_p95",

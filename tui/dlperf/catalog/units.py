@@ -17,14 +17,18 @@ _TIME = re.compile(r"ns|us|µs|ms|s|min|h")
 _SAMPLES = re.compile(r"(?!(?:bits|bytes|flops)/)[a-z ]+s/s|")
 
 
+def is_time(unit: str) -> bool:
+    return _TIME.fullmatch(unit) is not None
+
+
 def default_metric(unit: str) -> str:
     """Return the metric of cases that name none: throughput, or duration where the unit is one of time."""
-    return "duration" if _TIME.fullmatch(unit) else "throughput"
+    return "duration" if is_time(unit) else "throughput"
 
 
 def is_speed(unit: str) -> bool:
     """Whether a unit is one of time or of something per second: better values are faster ones."""
-    return "/s" in unit or _TIME.fullmatch(unit) is not None
+    return "/s" in unit or is_time(unit)
 
 
 def is_rate(unit: str, direction: str) -> bool:

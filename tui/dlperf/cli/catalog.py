@@ -10,7 +10,7 @@ import typer
 
 from dlperf.catalog.units import default_metric
 from dlperf.cli.options import JsonOption, current_catalog
-from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.errors import RequestError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def catalog(context: typer.Context, as_json: JsonOption = False) -> None:
         print_json({kind: _documents(loaded, kind) for kind in COLUMNS})
         return
     for number, kind in enumerate(COLUMNS):
-        print(f"{'' if number == 0 else chr(10)}{kind}")
+        print_text(f"{'' if number == 0 else chr(10)}{kind}")
         _print_kind(loaded, kind)
 
 
@@ -97,7 +97,7 @@ def show(
     for kind, entry in found.items():
         code = "" if hasattr(entry, "model_dump") else ": built-in parser, not a template for an entry"
         data = _document(entry, exclude_defaults=True)
-        print(f"# {kind}{code}\n{yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120)}", end="")
+        print_text(f"# {kind}{code}\n{yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120)}")
 
 
 @group.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli import options
-from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.cli.writable import writable_file
 from dlperf.errors import DlperfError, RequestError
 from dlperf.view.text import count_noun
@@ -76,7 +76,7 @@ def query(
     from dlperf.table.database import SCHEMA, query_database, results_database
 
     if schema:
-        print(SCHEMA.read_text("utf-8"), end="")
+        print_text(SCHEMA.read_text("utf-8"))
         return
     if not sql:
         raise RequestError("query: name what to select, such as 'SELECT * FROM results', or give --schema")
@@ -98,13 +98,10 @@ def _objects(answer: QueryResult) -> list[dict[str, object]]:
 
 
 def _write_csv(answer: QueryResult, path: Path) -> None:
-    import csv
+    from dlperf.table.columns import csv_lines
 
     try:
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(answer.columns)
-            writer.writerows(answer.rows)
+        path.write_text(csv_lines([answer.columns, *answer.rows]), encoding="utf-8")
     except OSError as error:
         raise RequestError(f"--csv {path}: {error.strerror or error}") from error
     print_note(f"{count_noun(len(answer.rows), 'row')} written to {path}")

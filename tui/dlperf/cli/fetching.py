@@ -53,7 +53,7 @@ def fetch(
         else:
             refuse_examples(plan)
             node = asyncio.run(python_of(item, executor_opener(workspace)))
-        rows.append(fetch(item, node, workspace.catalog))
+        rows.append(fetch(item, node, workspace.catalog, print_note))
     if as_json:
         print_json(rows)
         return

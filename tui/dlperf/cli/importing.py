@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli.options import JsonOption, current_catalog, current_workspace
-from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line
 
@@ -34,17 +34,26 @@ PATTERN_HELP = "Pattern of paths, as '{nodes}n{gpus}g/{model}_b{batch_size}_*.lo
 @commands.command("import")
 def import_logs(
     context: typer.Context,
-    campaign: Annotated[str, typer.Option("--campaign", metavar="NAME", help="Name of the new campaign.")],
-    hardware: Annotated[str, typer.Option("--hardware", "-H", metavar="H", help="Catalogue id or any name.")],
     sources: Annotated[
         list[Path] | None,
         typer.Argument(metavar="DIR_OR_LOG", help="Folders or logs; default: those of --table."),
+    ] = None,
+    campaign: Annotated[str, typer.Option("--campaign", metavar="NAME", help="Name of the new campaign.")] = "",
+    report: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Write values and sources, without logs, as the third-party report NAME."),
+    ] = "",
+    hardware: Annotated[
+        Word,
+        typer.Option(
+            "--hardware", "-H", metavar="H", help="Catalogue id or any name; default: of --table or MLPerf's layout."
+        ),
     ] = None,
     table: Annotated[
         Path | None,
         typer.Option(
             metavar="CSV",
-            help="Columns: log, model, framework, precision, batch_size, gpus, source, date, and any axis of the case.",
+            help="Columns: log, hardware, model, framework, precision, batch_size, gpus, source, date, any axis.",
         ),
     ] = None,
     framework: Annotated[Word, typer.Option("--framework", "-f", metavar="F", help="Override for all logs.")] = None,
@@ -66,6 +75,7 @@ def import_logs(
     source: Annotated[
         Word, typer.Option(metavar="OWNER/REPOSITORY@COMMIT", help="Where the logs were published.")
     ] = None,
+    date: Annotated[str, typer.Option(metavar="YYYY[-MM[-DD]]", help="When they were published.")] = "",
     estimator: Annotated[Word, typer.Option(metavar="E", help="As 'tipc(skip=10)'.")] = None,
     protocol: Annotated[Word, typer.Option(metavar="P", help="Catalogue id.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be imported; write nothing.")] = False,
@@ -74,17 +84,22 @@ def import_logs(
     """Import third-party logs, unchanged. Configurations are read from their content, then from their names."""
     from dlperf.derived.import_writer import refuse_existing, write_import
     from dlperf.derived.importing import ImportRequest, plan_import
-    from dlperf.evidence.log_table import read_log_table
+    from dlperf.derived.third_party import write_report
+    from dlperf.evidence.log_table import check_date, read_log_table
     from dlperf.evidence.logs import LogReader
     from dlperf.evidence.names import parse_pattern
     from dlperf.formats.registry import describe
 
     workspace = current_workspace(context)
-    refuse_existing(workspace.new_campaign(campaign))
+    if bool(campaign) == bool(report):
+        raise RequestError("name either --campaign, which keeps the logs, or --report, which keeps their values only")
+    if campaign:
+        refuse_existing(workspace.new_campaign(campaign))
     catalog = current_catalog(context)
     logs = LogReader(tuple(catalog.formats.values()))
     if log_format:
         describe(log_format, logs.formats)
+    check_date(date, "--date")
     rows = read_log_table(table) if table else {}
     if not sources and not rows:
         raise RequestError("nothing to import: name folders or logs, or a table of them with --table")
@@ -99,16 +114,19 @@ def import_logs(
         format=log_format,
         protocol=_protocol(estimator, protocol, catalog),
         origin=_origin(source),
+        date=date,
     )
     plan = plan_import(request, catalog, logs)
     if not as_json and _confirms_names(plan):
         plan = plan_import(replace(request, trusts_names=True), catalog, logs)
-    results = {} if dry_run or not plan.trials else write_import(workspace, campaign, plan, logs)
+    keeps = plan.trials and not dry_run
+    results = write_import(workspace, campaign, plan, logs) if campaign and keeps else {}
+    written = write_report(workspace, report, plan, logs) if report and keeps else None
     if as_json:
-        print_json(_document(campaign, dry_run, plan, results))
+        print_json(_document(campaign or report, dry_run, plan, results))
     else:
         _print_plan(plan, results)
-        print_note(_summarize(campaign, plan, results))
+        print_note(_summarize(campaign, plan, results, written))
     if not plan.trials:
         raise typer.Exit(ExitCode.BAD_REQUEST)
     if any(item.is_log for item in plan.skipped):
@@ -164,7 +182,7 @@ def _print_plan(plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> None:
         headers = ("log", "trial", "format", "value", "unit", "notes")
         print_table(headers, [_cells(key, log, results.get(key)) for key, log in plan.trials.items()])
     if plan.trials and plan.skipped:
-        print()
+        print_text()
     if plan.skipped:
         print_table(("not imported", "why"), [(item.log, item.reason) for item in plan.skipped])
 
@@ -175,11 +193,15 @@ def _cells(key: TrialKey, log: ImportedLog, result: TrialResult | None) -> tuple
     return log.file.shown, str(key), log.format, value, unit, "; ".join((*log.notes, *errors))
 
 
-def _summarize(campaign: str, plan: ImportPlan, results: dict[TrialKey, TrialResult]) -> str:
+def _summarize(
+    campaign: str, plan: ImportPlan, results: dict[TrialKey, TrialResult], report: Path | None = None
+) -> str:
     if not plan.trials:
         reason = "see the reasons above" if plan.skipped else "no files found"
         return f"dlperf: nothing to import: no log with a known configuration; {reason}"
     words = f"{count_noun(len(plan.trials), 'trial')} of {count_noun(len(plan.configurations), 'configuration')}"
+    if report:
+        return f"values of {words} written: complete title, url and summary in {report / 'report.yaml'}"
     if not results:
         return f"{words} to import; nothing was written"
     usable = [result for result in results.values() if result.usable]

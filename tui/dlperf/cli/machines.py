@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli import options
-from dlperf.cli.output import message_entries, print_json, print_note, print_table
+from dlperf.cli.output import message_entries, print_json, print_note, print_table, print_text
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, file_size, number, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dlperf.catalog.files.load import Catalog
     from dlperf.derived.health import Fleet
     from dlperf.executors.base import CheckItem, Trial
     from dlperf.executors.cleaning import Cleaned
@@ -127,7 +128,7 @@ def machines(
         list[str] | None, typer.Option("--hardware", "-H", metavar="H,…", help="Only these machines.")
     ] = None,
     login: Annotated[
-        str | None, typer.Option(metavar="[USER@]HOST|local", help="A machine that is in no catalogue yet.")
+        str | None, typer.Option(metavar="[USER@]HOST[:PORT]|local", help="A machine that is in no catalogue yet.")
     ] = None,
     every: Annotated[
         float | None, typer.Option(metavar="SECONDS", min=1.0, help="Ask again and again, until Ctrl+C.")
@@ -142,28 +143,33 @@ def machines(
 
     if every is not None and not as_json:
         raise RequestError("--every prints an answer after the other: add --json")
-    names = options.split("--hardware", hardware)
-    nodes = {machine_of_login(login): []} if login else machines_of(options.current_catalog(context), names)
-    found = asyncio.run(_look(nodes, every, as_json))
+    names, catalog = options.split("--hardware", hardware), options.current_catalog(context)
+    nodes = {machine_of_login(login): []} if login else machines_of(catalog, names)
+    found = asyncio.run(_look(nodes, catalog, every, as_json))
     if not as_json:
         print_table(("node", "hardware", "state", ""), map(_machine_row, found))
-    raise typer.Exit(ExitCode.UNREACHABLE if any(item.state is None for item in found) else ExitCode.DONE)
+    silent = any(item.state is None and (names or not item.elsewhere) for item in found)
+    raise typer.Exit(ExitCode.UNREACHABLE if silent else ExitCode.DONE)
 
 
-async def _look(nodes: Mapping[Node, Sequence[str]], every: float | None, as_json: bool) -> list[MachineNow]:
+async def _look(
+    nodes: Mapping[Node, Sequence[str]], catalog: Catalog, every: float | None, as_json: bool
+) -> list[MachineNow]:
     """Return the first answers of all machines; print each answer where JSON is wanted."""
     import json
 
+    from dlperf.campaign.readiness import as_described
     from dlperf.executors.looking import look
     from dlperf.executors.machines import MachineClients
 
-    reached, found = MachineClients(), []
+    reached = MachineClients()
+    found: list[MachineNow] = []
     try:
-        async for item in look(reached, nodes, every):
-            if as_json:
-                print(json.dumps(vars(item) | message_entries("problem", item.problem)), flush=True)
-            if every is None:
-                found.append(item)
+        async for answer in look(reached, nodes, every):
+            items = as_described(answer, catalog)
+            for item in items if as_json else ():
+                print_text(json.dumps(vars(item) | message_entries("problem", item.problem)))
+            found += items if every is None else ()
     finally:
         await reached.close()
     return found
@@ -171,7 +177,7 @@ async def _look(nodes: Mapping[Node, Sequence[str]], every: float | None, as_jso
 
 def _machine_row(found: MachineNow) -> tuple[object, ...]:
     if found.state is None:
-        return found.node, ", ".join(found.hardware), "no answer", str(found.problem)
+        return found.node, ", ".join(found.hardware), "not here" if found.elsewhere else "no answer", str(found.problem)
     gpus = [f"{gpu['utilization_percent'] or 0:.0f} %" for gpu in found.state["gpus"]]
     used = "in use" if found.state["lease"] else "free"
     free = f"{file_size(found.state['disk_free_bytes'])} free"
@@ -204,12 +210,16 @@ def clean(
     days: Annotated[
         float, typer.Option("--unchanged", metavar="DAYS", min=0, help="Only orphans unchanged for so long.")
     ] = 30,
+    caches: Annotated[
+        bool,
+        typer.Option("--caches", help="Also builds and wheels for later trials, where no trial is left."),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove; default: only list what would be removed.")] = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """Remove archived trials from ~/.dlperf of their nodes.
 
-    Removes dlperf's program there, too, where none is left.
+    Removes dlperf's program and lease there, too, where none is left.
 
     A folder with a file that is not archived here, by its SHA-256, stays whole.
     """
@@ -237,7 +247,7 @@ def clean(
     if not yes:
         _print_removable(trials, as_json)
         return
-    outcomes = asyncio.run(remove(trials, discarded or (), tidy=True))
+    outcomes = asyncio.run(remove(trials, discarded or (), tidy=True, caches=caches))
     if as_json:
         print_json(outcomes)
     else:

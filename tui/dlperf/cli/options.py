@@ -229,6 +229,10 @@ _SELECTION: dict[str, Any] = AXES | {
             metavar="ID", help="Protocol; default: that of each case.", autocompletion=complete_ids("protocols")
         ),
     ],
+    "node": _words("--node", metavar="N,…", help="Nodes of the hardware to run on; default: the first ones."),
+    "first_seed": Annotated[
+        int | None, typer.Option("--first-seed", metavar="N", min=0, help="Seed of the first trial; default: 1.")
+    ],
     "profile": Annotated[
         bool,
         typer.Option("--profile", help="Run one more trial of each configuration under a profiler, after the others."),
@@ -288,6 +292,8 @@ def _selection_of(values: Mapping[str, Any]) -> Selection:
         repeats=values.get("repeats"),
         protocol=values.get("protocol"),
         profile=bool(values.get("profile")),
+        nodes=words("node"),
+        first_seed=1 if values.get("first_seed") is None else values["first_seed"],
     )
 
 

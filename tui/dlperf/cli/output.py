@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 import sys
 import textwrap
@@ -15,6 +16,9 @@ from typing import Any
 from dlperf.messages import Message
 from dlperf.view.text import number, one_line, printable
 
+_BETWEEN_BREAKS = re.compile(r"[^\n\t]+")
+_CONTROLS = re.compile("[\x7f-\x9f]")
+"""Those that JSON may hold as they are."""
 GAP = 2
 """Spaces between two columns, and the indent of a row's continuation lines."""
 
@@ -36,7 +40,7 @@ def print_json(data: Any) -> None:
         text.encode(sys.stdout.encoding or "utf-8")
     except ValueError:  # a name that is not UTF-8, or letters that the locale lacks
         text = json.dumps(json.loads(compact), indent=1)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
 
 def _plain(value: Any) -> Any:
@@ -169,25 +173,35 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], optional:
     kept = [index for index, header in enumerate(headers) if header not in empty]
     headers, rows = [headers[index] for index in kept], [[row[index] for index in kept] for row in rows]
     if sys.stdout.isatty():
-        print(fit_table(headers, rows, shutil.get_terminal_size().columns))
+        print_text(fit_table(headers, rows, shutil.get_terminal_size().columns))
     else:
-        print(format_table(headers, rows))
+        print_text(format_table(headers, rows))
 
 
 def print_remarks(subject: str, remarks: Sequence[str]) -> None:
     """Print remarks below their subject; into a file or pipe, each on a line that starts with it."""
     if not sys.stdout.isatty():
-        print(*(one_line(f"{subject}: {remark}") for remark in remarks), sep="\n")
+        print_text("\n".join(one_line(f"{subject}: {remark}") for remark in remarks))
         return
     columns = shutil.get_terminal_size().columns
-    print(one_line(subject))
+    print_text(one_line(subject))
     for remark in remarks:
-        print(textwrap.fill(one_line(remark), columns, initial_indent="  ", subsequent_indent="    "))
+        print_text(textwrap.fill(one_line(remark), columns, initial_indent="  ", subsequent_indent="    "))
 
 
 def print_note(text: str) -> None:
     """Print a line on stderr, so that stdout holds results alone."""
-    print(text, file=sys.stderr, flush=True)
+    print(_harmless(text), file=sys.stderr, flush=True)
+
+
+def print_text(text: str = "") -> None:
+    """Print lines at once, also into a pipe."""
+    print(_harmless(text), end="" if text.endswith("\n") else "\n", flush=True)
+
+
+def _harmless(text: str) -> str:
+    """Keep line ends and tabs alone of what could steer a terminal."""
+    return text if text.isprintable() else _BETWEEN_BREAKS.sub(lambda match: printable(match[0]), text)
 
 
 class LiveLines:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli.options import JsonOption, optional_workspace, print_skipped
-from dlperf.cli.output import print_json, print_note, print_remarks, print_table
+from dlperf.cli.output import print_json, print_note, print_remarks, print_table, print_text
 from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 MOST_SKIPPED = 20
 """Files without a log of which one line each is printed."""
+COLUMNS = {
+    **{"log": "log", "run": "run", "value": "value", "pauses": "pauses", "by time": "value_from_timestamps"},
+    **{"unit": "unit", "gpus": "gpus", "batch": "batch_size", "precision": "precision", "samples": "samples"},
+    **{"estimator": "estimator", "format": "format"},
+}
+"""Header of the table → key of the data."""
 
 commands = typer.Typer()
 
@@ -53,7 +59,7 @@ def parse(
     if draft:
         from dlperf.evidence.drafts import draft_of
 
-        print("---\n".join(map(draft_of, logs)), end="")
+        print_text("---\n".join(map(draft_of, logs)))
         return
     from dlperf.derived.parsing import LogsError, ParseOptions, parse_logs
     from dlperf.evidence.logs import BUILTIN_FORMATS, log_reader
@@ -79,11 +85,10 @@ def _print(runs: Sequence[ParsedRun]) -> None:
     """Print a table of results with the findings below, and the common folder of the logs once."""
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(run.log)) for run in runs])
     names = [os.path.relpath(run.log, folder) for run in runs]
-    print(f"in {one_line(folder)}:")
-    headers = ("log", "run", "value", "by time", "unit", "gpus", "batch", "precision", "samples", "estimator", "format")
-    print_table(headers, [(name, *_row(run)) for name, run in zip(names, runs, strict=True)])
+    print_text(f"in {one_line(folder)}:")
+    print_table(tuple(COLUMNS), [(name, *_row(run)) for name, run in zip(names, runs, strict=True)])
     if any(run.findings for run in runs):
-        print()
+        print_text()
     for name, run in zip(names, runs, strict=True):
         if run.findings:
             remarks = [f"{finding.severity}: {finding.message}" for finding in run.findings]
@@ -92,8 +97,7 @@ def _print(runs: Sequence[ParsedRun]) -> None:
 
 def _row(run: ParsedRun) -> tuple[object, ...]:
     data = run.as_data()
-    names = ("run", "value", "value_from_timestamps", "unit", "gpus", "batch_size", "precision", "samples", "estimator")
-    return (*(data[name] for name in names), data["format"])
+    return tuple(data[name] for name in list(COLUMNS.values())[1:])
 
 
 def _print_passed_over(lines: Sequence[str]) -> None:

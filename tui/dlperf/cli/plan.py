@@ -9,7 +9,7 @@ import typer
 
 from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
-from dlperf.cli.output import message_entries, print_json, print_note, print_table
+from dlperf.cli.output import message_entries, print_json, print_note, print_table, print_text
 from dlperf.errors import RequestError
 from dlperf.view.text import count_noun
 
@@ -20,7 +20,7 @@ commands = typer.Typer()
 
 
 @commands.command()
-@options.selecting(*options.AXES, "repeats", "protocol", "profile")
+@options.selecting(*options.AXES, "repeats", "protocol", "node", "first_seed", "profile")
 def plan(
     context: typer.Context,
     selection: Selection,
@@ -83,7 +83,7 @@ def _print_scripts(configurations: Iterable[PlannedConfiguration]) -> None:
     from dlperf.render.preview import preview_text
 
     for item in configurations:
-        print(f"##### {item.configuration.id}\n{preview_text(item.launch)}")
+        print_text(f"##### {item.configuration.id}\n{preview_text(item.launch)}")
 
 
 def _print_configurations(result: Plan) -> None:
@@ -116,6 +116,6 @@ def _print_impossible(impossible: Iterable[Impossible]) -> None:
     for item in impossible:
         by_reason.setdefault(str(item.reason), []).append(item.configuration.id)
     if by_reason:
-        print()
+        print_text()
         rows = [[len(ids), ids[0], reason] for reason, ids in by_reason.items()]
         print_table(["impossible", "for example", "reason"], rows)

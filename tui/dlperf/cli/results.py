@@ -12,13 +12,14 @@ import typer
 
 from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
-from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.cli.writable import writable_file
 from dlperf.errors import DlperfError, ExitCode
 from dlperf.view.text import count_noun, one_line, percent
 
 if TYPE_CHECKING:
     from dlperf.plan import Selection
+    from dlperf.runs.paths import CampaignPaths
     from dlperf.table.model import ConfigurationResult
     from dlperf.verification.verify import Difference, Verification
 
@@ -136,6 +137,7 @@ def verify(
     from dlperf.runs.lookup import find_campaign
     from dlperf.runs.store import each_readable
     from dlperf.verification.audit import require_folders
+    from dlperf.verification.remembered import RightTrials
     from dlperf.verification.verify import PUBLISHED, verify_campaign, verify_published
 
     workspace = options.read_workspace(context)
@@ -144,7 +146,11 @@ def verify(
     chosen = workspace.campaigns() if not campaign else () if only_published else (find_campaign(workspace, campaign),)
     logs = log_reader(workspace, options.print_skipped)
     unreadable: list[DlperfError] = []
-    found = list(each_readable(chosen, partial(verify_campaign, logs=logs, write=write), unreadable.append))
+
+    def recompute(paths: CampaignPaths) -> Verification:
+        return verify_campaign(paths, logs, write=write, right=RightTrials(workspace, paths))
+
+    found = list(each_readable(chosen, recompute, unreadable.append))
     if only_published or raw_logs or not campaign:
         published = partial(verify_published, folders=raw_logs or (), write=write)
         found += each_readable([workspace], published, unreadable.append)
@@ -170,13 +176,13 @@ def _print_verifications(found: list[Verification]) -> None:
 
     differences = [item for verification in found for item in verification.differences]
     for item in differences:
-        print(_difference_line(item))
+        print_text(_difference_line(item))
     published = sum(item.figures for item in found if item.campaign == PUBLISHED)
     campaigns = [item for item in found if item.campaign != PUBLISHED]
     trials, figures = sum(item.trials for item in campaigns), sum(item.figures for item in campaigns)
     seen = f"{count_noun(trials, 'trial')} of {count_noun(len(campaigns), 'campaign')}, {count_noun(figures, 'result')}"
     others = f" and {count_noun(published, 'third-party result')}" if published else ""
-    print(f"{seen}{others} recomputed: {count_noun(len(differences), 'difference')}")
+    print_text(f"{seen}{others} recomputed: {count_noun(len(differences), 'difference')}")
     if more := sorted({field for item in found for field in item.more}):
         print_note(
             f"this version records more than kept results hold ({', '.join(more)}): `dlperf verify --write` adds it"

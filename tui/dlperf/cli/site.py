@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dlperf.cli.options import JsonOption, current_workspace
-from dlperf.cli.output import print_json, print_note
+from dlperf.cli.output import print_json, print_note, print_text
 
 commands = typer.Typer()
 
@@ -39,7 +39,7 @@ def build_site(
     if as_json:
         print_json(site)
         return
-    print(f"{site.pages} pages, {site.written} files changed, {site.seconds:.1f} s: {site.out / 'index.html'}")
+    print_text(f"{site.pages} pages, {site.written} files changed, {site.seconds:.1f} s: {site.out / 'index.html'}")
 
 
 @commands.command("serve-site")

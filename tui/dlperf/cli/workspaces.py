@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli.options import print_skipped, workspace_option
-from dlperf.cli.output import print_note
+from dlperf.cli.output import print_note, print_text
 from dlperf.errors import RequestError
 from dlperf.view.text import count_noun, number, one_line
 
@@ -139,7 +139,7 @@ def quickstart(
         raise typer.Exit(code)
     build = build_site(workspace)
     print_note(f"{build.pages} pages built in {build.seconds:.0f} s; open in a browser:")
-    print(build.out / "index.html")
+    print_text(str(build.out / "index.html"))
 
 
 def _workspace_for(context: typer.Context, directory: Path | None) -> WorkspacePaths:

@@ -16,12 +16,13 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.identify import Identity, catalog_id, identify
 from dlperf.evidence.log_table import LogRow
 from dlperf.evidence.logs import LogReader
+from dlperf.evidence.mlperf import row_of_result
 from dlperf.evidence.names import NameFacts, PathPattern, facts_of_name
 from dlperf.evidence.sources import SkippedFile, SourceFile, find_files
 from dlperf.formats.samples import Run
 from dlperf.measured.run import facts_of, measure_run
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, TrialKey
-from dlperf.plan.expand import planned_accelerator, planned_metrics
+from dlperf.plan.expand import planned_accelerator, planned_metrics, planned_protocol
 from dlperf.plan.model import IMPORTED
 from dlperf.plan.subject import max_nodes
 from dlperf.runs.archive import sha256_of
@@ -35,8 +36,8 @@ class ImportRequest:
     """The arguments of ``dlperf import``."""
 
     sources: tuple[Path, ...]
-    hardware: str
-    """An id of the catalogue or any other name."""
+    hardware: str | None = None
+    """An id of the catalogue or any other name; None where the logs' layout or a table names it."""
     given: NameFacts = field(default_factory=NameFacts)
     gpus_per_node: int | None = None
     pattern: PathPattern | None = None
@@ -47,6 +48,8 @@ class ImportRequest:
     """The natural estimator of each log if None."""
     origin: str | None = None
     """``owner/repository@commit`` of the logs."""
+    date: str = ""
+    """When they were published, where no table says it."""
     table: Mapping[Path, LogRow] = field(default_factory=dict)
     """What a table says of logs, by their files."""
 
@@ -64,6 +67,9 @@ class ImportedLog:
     log_run: int | None
     """Number of the run in a log of several."""
     configuration: Configuration
+    model: str
+    framework: str
+    """As the log, or whoever imports it, calls them."""
     format: str
     unit: str
     estimator: str
@@ -72,7 +78,12 @@ class ImportedLog:
     """From the file's name."""
     notes: tuple[str, ...] = ()
     published: str = ""
-    """Where it was published, and when, as somebody stated."""
+    """Where it was published, as somebody stated."""
+    date: str = ""
+    """When."""
+    protocol: PlannedProtocol | None = None
+    """That of the publisher, where its layout tells and the log supports it."""
+    conditions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -90,7 +101,7 @@ def plan_import(request: ImportRequest, catalog: Catalog, logs: LogReader) -> Im
     Raises:
         RequestError: a source does not exist, or the hardware's name is no valid id.
     """
-    if not catalog_id(request.hardware):
+    if request.hardware is not None and not catalog_id(request.hardware):
         raise RequestError(f"--hardware {request.hardware!r}: a name needs a letter a-z or a digit")
     files, skipped = find_files(request.sources)
     found: list[ImportedLog] = []
@@ -114,14 +125,15 @@ def _imported_logs(
     except DlperfError as error:
         yield SkippedFile(file.shown, str(error), is_log=True)
         return
-    row = request.table.get(file.opened, LogRow())
+    row = request.table.get(file.opened) or row_of_result(file.opened) or LogRow()
     if not runs:
-        is_log = file.path in request.sources or file.opened in request.table
+        is_log = file.path in request.sources or row != LogRow()
         yield SkippedFile(file.shown, "no throughput record of a known log format", is_log=is_log)
     mapped = request.pattern.facts(file.name) if request.pattern else None
     guessed = facts_of_name(file.name)
     named = [facts for facts in (mapped, guessed if request.trusts_names else guessed.words) if facts]
-    hardware = catalog.hardware.get(catalog_id(request.hardware))
+    name = row.hardware or request.hardware or ""
+    hardware = catalog.hardware.get(catalog_id(name))
     shape = (max_nodes(hardware), hardware.gpus_per_node) if hardware else None
     for run in runs:
         given = row.facts.over(request.given)
@@ -145,29 +157,44 @@ def _imported_log(
     catalog: Catalog,
     row: LogRow,
 ) -> ImportedLog:
-    configuration = identity.configuration(catalog_id(request.hardware))
+    hardware = catalog_id(row.hardware or request.hardware or "")
+    configuration = identity.configuration(hardware) if hardware else None
     if configuration is None:
-        raise DlperfError(f"not known: {', '.join(identity.missing)}")
-    records = _digest_of_records(run)
+        missing = identity.missing if hardware else (*identity.missing, "hardware (give --hardware)")
+        raise DlperfError(f"not known: {', '.join(missing)}")
+    records, name = _digest_of_records(run), row.path or file.name
     case = catalog.cases.get(configuration.case)
     unknown = [name for name in row.axes if case is None or name not in case.axes]
     if unknown:
         raise DlperfError(f"the case {configuration.case} has no axis {unknown[0]}, which the table has as a column")
     if case:
         configuration = replace(configuration, axes=_axes(case, {**run.metadata.arguments, **row.axes}))
-    measured = measure_run(run, facts_of(configuration), unit=case.unit if case else None)
+    if not configuration.batch_size:
+        shared = ("global_batch", run.metadata.global_batch_size or 0)
+        configuration = replace(configuration, axes=(*configuration.axes, shared))
+    unit = case.unit if case else "tokens/s" if row.protocol and run.metadata.sequence_length else None
+    protocol = catalog.protocols.get(row.protocol)
+    rule = protocol.estimator if protocol else None
+    measured = measure_run(run, facts_of(configuration), rule, unit)
+    if rule and measured.value is None:
+        protocol, measured = None, measure_run(run, facts_of(configuration))
     if measured.other_unit:
         raise DlperfError(str(measured.other_unit))
     return ImportedLog(
         file=file,
-        source=f"{request.origin}:{file.name}" if request.origin else file.name,
-        published=", ".join(filter(None, (row.source or request.origin, row.date))),
+        source=f"{request.origin}:{name}" if request.origin else name,
+        published=row.source or request.origin or "",
+        date=row.date or request.date,
+        protocol=planned_protocol(protocol) if protocol else None,
+        conditions=row.conditions,
         sha256=digest,
         records=records or f"{digest}:{run.number}",
         log_run=run.number if runs > 1 else None,
         configuration=configuration,
+        model=identity.facts.model or "",
+        framework=identity.facts.framework or "",
         format=run.format,
-        unit=measured.run.unit,
+        unit=measured.figure.unit if measured.figure else measured.run.unit,
         estimator=str(measured.estimator),
         run_number=identity.facts.run,
         notes=identity.notes,
@@ -226,11 +253,11 @@ def _planned(
 ) -> Iterable[PlannedConfiguration]:
     for point, group in groupby(trials.values(), key=lambda log: log.configuration):
         first, *others = group
-        published = "; ".join(dict.fromkeys(log.published for log in (first, *others) if log.published))
+        published, dates = _stated("published", first, *others), _stated("date", first, *others)
         hardware, case = catalog.hardware.get(point.hardware), catalog.cases.get(point.case)
         framework = catalog.frameworks.get(point.framework)
         accelerator = catalog.accelerators.get(hardware.accelerator or "") if hardware else None
-        unit = case.unit if case else first.unit
+        unit = first.unit
         price = hardware.price if hardware else None
         metrics = planned_metrics(unit, case, catalog.metrics, price)
         yield PlannedConfiguration(
@@ -238,7 +265,7 @@ def _planned(
             launch=Launch(IMPORTED, (Node(FOLDER, "local", FOLDER, FOLDER, gpu_indices=()),), point.gpus, "", (), ()),
             format=first.format,
             unit=metrics[0].unit,
-            protocol=request.protocol or PlannedProtocol(first.estimator, estimator=first.estimator),
+            protocol=request.protocol or first.protocol or PlannedProtocol(first.estimator, estimator=first.estimator),
             repeats=1 + len(others),
             accelerator=planned_accelerator(accelerator, catalog.precisions.get(point.precision)),
             peak_limit=None if hardware else _peak_limit(point, catalog),
@@ -246,10 +273,16 @@ def _planned(
             gflops_per_sample=case.gflops(dict(point.axes)) if case else None,
             facts=(hardware.facts if hardware else {})
             | (framework.facts if framework else {})
+            | dict(first.conditions)
             | {"imported": "yes"}
-            | ({"log_source": published} if published else {}),
+            | {name: text for name, text in (("log_source", published), ("log_date", dates)) if text},
             metrics=metrics,
         )
+
+
+def _stated(name: str, *logs: ImportedLog) -> str:
+    """Return what the logs of one configuration state, each text once."""
+    return "; ".join(dict.fromkeys(filter(None, (getattr(log, name) for log in logs))))
 
 
 def _peak_limit(point: Configuration, catalog: Catalog) -> float | None:

@@ -38,7 +38,7 @@ class Identity:
     def configuration(self, hardware: str) -> Configuration | None:
         """Return the configuration; None if a fact is missing."""
         known = self.facts
-        if self.missing or not (known.batch_size and known.gpus and known.nodes):
+        if self.missing or known.batch_size is None or not (known.gpus and known.nodes):
             return None
         framework, case, precision = (
             catalog_id(name or "") for name in (known.framework, known.model, known.precision)
@@ -72,11 +72,13 @@ def identify(
     sources = [("given", given), *((source, _recognised(facts)) for source, facts in spelled), *spelled]
     facts, notes = _joined(sources)
     facts = replace(facts, batch_size=facts.batch_size or _batch_size_per_gpu(metadata, facts.gpus))
+    if facts.batch_size is None and metadata.global_batch_size and facts.gpus:
+        facts = replace(facts, batch_size=0)
     facts, more = _with_nodes(facts, gpus_per_node, hardware)
     missing = tuple(
         f"{fact.replace('model', 'case').replace('_', ' ')} (give {option})"
         for fact, option in _OPTIONS.items()
-        if not catalog_id(str(getattr(facts, fact) or ""))
+        if not catalog_id(str("" if getattr(facts, fact) is None else getattr(facts, fact)))
     )
     return Identity(facts, missing, (*notes, *more))
 

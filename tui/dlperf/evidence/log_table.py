@@ -12,7 +12,7 @@ from dlperf.catalog.axes import parse_scale
 from dlperf.errors import RequestError
 from dlperf.evidence.names import NameFacts
 
-COLUMNS = ("log", "model", "framework", "precision", "batch_size", "gpus", "source", "date")
+COLUMNS = ("log", "hardware", "model", "framework", "precision", "batch_size", "gpus", "source", "date")
 """Known columns; any other is an axis of the case. ``gpus``: 8, or 2n8g; ``batch_size``: per GPU."""
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 
@@ -26,6 +26,13 @@ class LogRow:
     """Where the log was published."""
     date: str = ""
     """When: a year, a month or a day."""
+    hardware: str = ""
+    path: str = ""
+    """Of the log in the publisher's repository, where its layout tells."""
+    protocol: str = ""
+    """Id of the protocol in the catalogue by which the publisher makes one value of several logs."""
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    """Further facts of the machine and its software, by name."""
     axes: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -56,10 +63,15 @@ def _rows(path: Path, reader: csv.DictReader[str]) -> Iterator[tuple[Path, LogRo
         yield log.resolve(), _row(where, texts)
 
 
+def check_date(text: str, where: str) -> None:
+    """Raise RequestError unless a text is empty or a year, a month or a day."""
+    if text and not _DATE.fullmatch(text):
+        raise RequestError(f"{where}: date {text!r}: write 2026, 2026-01 or 2026-01-31")
+
+
 def _row(where: str, texts: dict[str, str]) -> LogRow:
     source, date = texts.pop("source", ""), texts.pop("date", "")
-    if date and not _DATE.fullmatch(date):
-        raise RequestError(f"{where}: date {date!r}: write 2026, 2026-01 or 2026-01-31")
+    check_date(date, where)
     batch, scale = texts.pop("batch_size", ""), texts.pop("gpus", "")
     if batch and not (batch.isdecimal() and int(batch)):
         raise RequestError(f"{where}: batch_size {batch!r}: write a whole number")
@@ -75,4 +87,4 @@ def _row(where: str, texts: dict[str, str]) -> LogRow:
         gpus=nodes * per_node if nodes and per_node else None,
         nodes=nodes,
     )
-    return LogRow(facts, source, date, texts)
+    return LogRow(facts, source, date, texts.pop("hardware", ""), axes=texts)

@@ -6,6 +6,8 @@ import bz2
 import codecs
 import gzip
 import lzma
+import os
+import sys
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,6 +30,8 @@ with suppress(ImportError):  # Python 3.14 on
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 START = 6
 """Bytes that say how a file is packed."""
+MOST_BYTES, MOST_RATIO = 1 << 30, 200
+"""Unpacked, all of which every file may hold, and in how many times its own size more: what holds yet more is cut."""
 
 
 def opened(stream: BufferedReader) -> BufferedIOBase:
@@ -35,7 +39,8 @@ def opened(stream: BufferedReader) -> BufferedIOBase:
     start = stream.peek(START)[:START]
     packer = next((packer for first, packer in _PACKERS.items() if start.startswith(first)), None)
     if packer is not None:
-        return Converted(packer(stream), stream)
+        most = max(MOST_BYTES, MOST_RATIO * os.fstat(stream.fileno()).st_size)
+        return Converted(packer(stream), stream, most=most)
     encoding = _UTF16.get(start[:2])
     return Converted(stream, stream, encoding) if encoding else stream
 
@@ -43,17 +48,24 @@ def opened(stream: BufferedReader) -> BufferedIOBase:
 class Converted(BufferedIOBase):
     """A file whose contents are converted while they are read, forwards only."""
 
-    def __init__(self, stream: Any, file: BufferedReader, encoding: str | None = None) -> None:
-        self._stream, self._file = stream, file
+    def __init__(self, stream: Any, file: BufferedReader, encoding: str | None = None, most: int = sys.maxsize) -> None:
+        self._stream, self._file, self._left = stream, file, most
         self._decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
 
     def readable(self) -> bool:
         return True
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Return at most about ``size`` bytes, none at the end."""
+        """Return at most about ``size`` bytes, none at the end.
+
+        Raises:
+            EOFError: it holds more than a log does.
+        """
         while True:
             data: bytes = self._stream.read1(size)
+            self._left -= len(data)
+            if self._left < 0:
+                raise EOFError("unpacked it is far larger than a log")
             if self._decoder is None:
                 return data
             text = self._decoder.decode(data, not data).replace("\ufeff", "")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from dlperf.catalog.linear import is_any_found
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.executors.base import CheckItem
 from dlperf.messages import message, quoted
@@ -180,7 +180,7 @@ def _gpu_model(node: Node, launch: Launch, gpus: list[Gpu]) -> list[CheckItem]:
     if not launch.expected_gpu:
         return []
     models = sorted({gpu["name"] or "unknown" for gpu in gpus})  # nvidia-smi cannot name a GPU that fell off the bus
-    right = all(any(re.search(pattern, model) for pattern in launch.expected_gpu) for model in models)
+    right = all(is_any_found(launch.expected_gpu, model) for model in models)
     names = ", ".join(models)
     return [CheckItem(node.name, "gpu_model", right, quoted(names) if right else message("wrong_gpu", names=names))]
 

@@ -38,12 +38,14 @@ async def clean(
     discarded: Sequence[str] = (),
     transport: Callable[[Machine], Transport] = transport_to,
     tidy: bool = False,
+    caches: bool = False,
 ) -> list[Cleaned]:
     """Remove the folders of finished trials from all of their machines.
 
     Args:
         discarded: patterns of files that may be lost, as paths in a node's folder.
         tidy: remove the program of dlperf, too, from a machine on which no trial is left.
+        caches: with the builds and wheels there.
     """
     machines = MachineClients(transport)
     groups: dict[Machine, dict[str, list[NodeTask]]] = defaultdict(lambda: defaultdict(list))
@@ -52,8 +54,11 @@ async def clean(
             groups[Machine.of(task.node)][trial.trial_id].append(task)
     try:
         found = await all_of(
-            _clean_machine(machines, machine, group.values(), discarded, tidy) for machine, group in groups.items()
+            _clean_machine(machines, machine, group.values(), discarded) for machine, group in groups.items()
         )
+        if tidy:
+            nodes = [next(iter(group.values()))[0].node for group in groups.values()]
+            await all_of(_tidy(machines.client(node), caches) for node in nodes)
     finally:
         await machines.close()
     return [outcome for outcomes in found for outcome in outcomes]
@@ -64,7 +69,6 @@ async def _clean_machine(
     machine: Machine,
     group: Iterable[Sequence[NodeTask]],
     discarded: Sequence[str],
-    tidy: bool,
 ) -> list[Cleaned]:
     outcomes = []
     for tasks in group:
@@ -79,10 +83,12 @@ async def _clean_machine(
         except DlperfError as error:
             kept = quoted(error)
         outcomes.append(Cleaned(trial_id, str(machine), size, kept))
-    if tidy:
-        with suppress(DlperfError):  # said above, for each trial
-            await machines.client(tasks[0].node).tidy(caches=False)
     return outcomes
+
+
+async def _tidy(client: NodeClient, caches: bool) -> None:
+    with suppress(DlperfError):  # said before, for each trial
+        await client.tidy(caches)
 
 
 async def clean_orphans(

@@ -25,6 +25,8 @@ class MachineNow:
     """When it was asked: ISO 8601, UTC."""
     state: StateNow | None
     problem: Message | None = None
+    elsewhere: bool = False
+    """Whether the entries say of themselves that they are this machine, and describe another one."""
 
 
 async def look(
@@ -69,8 +71,11 @@ async def _ask(machines: MachineClients, node: Node, names: tuple[str, ...]) -> 
 
 
 def machine_of_login(login: str) -> Node:
-    """Return the machine that ``ssh`` knows by ``[USER@]HOST``, or this one (``local``)."""
+    """Return the machine that ``ssh`` knows by ``[USER@]HOST[:PORT]``, or this one (``local``)."""
     if login == "local":
         return Node("local", "local")
     user, _, host = login.rpartition("@")
+    name, _, port = host.partition(":")
+    if port.isdecimal():
+        return Node(host, "ssh", name, name, port=int(port), user=user or None)
     return Node(host, "ssh", host, host, user=user or None)

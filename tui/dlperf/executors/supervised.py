@@ -243,6 +243,8 @@ def _files_of(
     """The files of each node by their path in its folder."""
     tasks = node_tasks(trial)
     folders = {task.node.name: f"{home}/.dlperf/{task.directory}" for task, home in zip(tasks, homes, strict=True)}
-    runtime = Runtime(trial.launch.nodes[0].address, port, folders, programs, trial.number)
+    number = trial.number  # a name of its own where programs are only checked
+    seed = str(int(number) + trial.launch.first_seed - 1) if number.isdecimal() else number
+    runtime = Runtime(trial.launch.nodes[0].address, port, folders, programs, seed)
     rendered = render_trial(trial.trial_id, trial.launch, runtime)
     return [(task, rendered[task.node.name].files | {JOB: task.job_file()}) for task in tasks]

@@ -39,6 +39,7 @@ ARGUMENT_LIMIT = 400
 PRECISIONS = ("fp32", "tf32", "amp", "fp16", "bf16", "fp16-pure", "bf16-pure", "fp8", "mxfp8", "nvfp4", "int8")
 """Names as in the catalogue."""
 _PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "16bit": "amp"}
+_PRECISIONS |= {"o0": "fp32", "o1": "amp", "o2": "amp", "o3": "fp16"}  # levels of automatic mixed precision
 _PRECISIONS.update({name: name for name in PRECISIONS})
 
 

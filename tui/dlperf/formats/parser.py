@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, chain, groupby, islice, takewhile
 from math import nan
@@ -71,6 +71,13 @@ class LogParser:
         for lines in self._reader.feed(data):
             self._read(self._joiner.join(lines) if self._joiner else lines)
 
+    def count_records(self, parts: Iterable[Lines]) -> None:
+        """Parse all lines of a log for its records alone, without the declarations."""
+        self._rules = replace(self._rules, declarations=())
+        for lines in parts:
+            self._read(self._joiner.join(lines) if self._joiner else lines)
+        self.finish()
+
     def finish(self) -> None:
         """Parse what is left at the end of the log: a last line without a line end, and the last declarations."""
         for lines in self._reader.finish():
@@ -111,6 +118,8 @@ class LogParser:
 
     def _read_head(self, lines: Lines) -> int:
         """Read everything up to the first record, declarations included, and return the index after that record."""
+        if not self._rules.declarations:
+            return 0
         events = _possible_rules(self._rules.events, lines.text)
         declarations = _possible_rules(self._rules.declarations, lines.text)
         if not events and not declarations:
@@ -124,6 +133,8 @@ class LogParser:
         return len(lines.lines)
 
     def _read_declarations(self, after: int, before: int) -> None:
+        if not self._rules.declarations:
+            return
         for number, line in self._recent.between(after, before):
             _apply_all(self._rules.declarations, number, line)
 

@@ -111,7 +111,7 @@ class Recorder:
             self._open_run()
         if self._info.window == "epoch" and "epoch" in columns and "step" in columns:
             kept = self._drawn_first(columns["epoch"], columns["step"])
-            columns, lines = _chosen(columns, kept), [lines[index] for index in kept]
+            columns, lines = chosen(columns, kept), [lines[index] for index in kept]
         while lines:
             count = len(lines) if self._is_full else self._count_of_run(columns, lines, window or self._info.window)
             if count:
@@ -297,7 +297,7 @@ def _steps_after_last(steps: Sequence[float]) -> float:
     return max(steps[-1] - steps[-2], 1.0) if len(steps) > 1 and steps[0] == 0 else 0.0
 
 
-def _chosen(columns: Columns, indices: Sequence[int]) -> Columns:
+def chosen(columns: Columns, indices: Sequence[int]) -> Columns:
     return {name: [column[index] for index in indices] for name, column in columns.items()}
 
 

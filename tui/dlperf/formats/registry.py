@@ -29,9 +29,10 @@ from dlperf.formats.rules import (
     search_rule,
 )
 from dlperf.formats.samples import FormatInfo
-from dlperf.formats.text.lines import LineReader
+from dlperf.formats.text.lines import LineReader, Lines
+from dlperf.formats.text.literals import texts_in
 from dlperf.formats.text.numbers import Clock
-from dlperf.formats.text.prefixes import LOGGERS, Wrapping, find_wrapping
+from dlperf.formats.text.prefixes import LOGGERS, Wrapping, cut_width, find_wrapping, has_decimal_commas
 from dlperf.formats.text.sections import SectionRule
 
 
@@ -50,15 +51,12 @@ class _Format:
     def parser(self, wrapping: Wrapping | None = None) -> LogParser:
         return LogParser(Recorder(self.info, self.every_rank, self.facts, self.stated_once), self.rules, wrapping)
 
-    def count_records(self, head: bytes, lines: Sequence[bytes], wrapping: Wrapping | None) -> tuple[int, int]:
+    def count_records(self, parts: Sequence[Lines]) -> tuple[int, int]:
         """Return the records of a log, and those of one that holds none but unfinished ones."""
-        if not any(text in head for text in self.contains):
+        if self.detects is not None and not any(any(map(self.detects, part.lines)) for part in parts):
             return 0, 0
-        if self.detects is not None and not any(map(self.detects, lines)):
-            return 0, 0
-        parser = self.parser(wrapping)
-        parser.feed(head)
-        parser.finish()
+        parser = self.parser(None)
+        parser.count_records(parts)
         count = sum(run.count for run in parser.runs)
         return (count, 0) if parser.has_whole_records else (0, count)
 
@@ -129,40 +127,45 @@ def wrapping_for(format_id: str, head: bytes, extra: Iterable[LogFormat] = ()) -
 
 
 def _recognise(head: bytes, formats: Mapping[str, _Format]) -> Recognised | None:
+    present = texts_in(head, frozenset(text for entry in formats.values() for text in entry.contains))
+    possible = {format_id: entry for format_id, entry in formats.items() if not present.isdisjoint(entry.contains)}
+    if not possible:
+        return None
     outer = wrapping_of(head)
-    lines = _lines(head, outer)
-    found = _most_records(formats, head, lines, outer)
-    inner = None if found else find_wrapping(lines, LOGGERS)
+    parts = _parts(head, outer)
+    found = _most_records(possible, parts, outer)
+    inner = None if found else find_wrapping([line for part in parts for line in part.lines], LOGGERS)
     if inner is not None:
         both = inner.inside(outer)
-        found = _most_records(formats, head, _lines(head, both), both)
-    if found is None:
+        found = _most_records(possible, _parts(head, both), both)
+    if found is None and has_decimal_commas(head):
         commas = replace(outer or Wrapping(()), decimal_commas=True)
-        found = _most_records(formats, head, _lines(head, commas), commas)
+        found = _most_records(possible, _parts(head, commas), commas)
+    if found is None and (width := cut_width([line for part in parts for line in part.lines])):
+        cut = replace(outer or Wrapping(()), width=width)
+        found = _most_records(possible, _parts(head, cut), cut)
     return found
 
 
 def wrapping_of(head: bytes) -> Wrapping | None:
     """Return what launchers put before the lines of a log."""
-    reader = LineReader()
-    parts = chain(reader.feed(head), reader.finish())
     first_pieces = {
         number: line
-        for part in parts
+        for part in _parts(head)
         for number, line in zip(reversed(part.numbers), reversed(part.lines), strict=True)
     }
     return find_wrapping(list(first_pieces.values()))
 
 
-def _lines(head: bytes, wrapping: Wrapping | None = None) -> list[bytes]:
+def _parts(head: bytes, wrapping: Wrapping | None = None) -> list[Lines]:
     reader = LineReader(wrapping)
-    return [line for part in chain(reader.feed(head), reader.finish()) for line in part.lines]
+    return list(chain(reader.feed(head), reader.finish()))
 
 
 def _most_records(
-    formats: Mapping[str, _Format], head: bytes, lines: Sequence[bytes], wrapping: Wrapping | None
+    formats: Mapping[str, _Format], parts: Sequence[Lines], wrapping: Wrapping | None
 ) -> Recognised | None:
-    counts = {format_id: entry.count_records(head, lines, wrapping) for format_id, entry in formats.items()}
+    counts = {format_id: entry.count_records(parts) for format_id, entry in formats.items()}
     best = max(counts, key=counts.__getitem__)
     return Recognised(best, wrapping) if any(counts[best]) else None
 

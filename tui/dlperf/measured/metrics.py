@@ -76,6 +76,11 @@ def _protocol(source: Source) -> float | None:
     return source.figure.value if source.figure else None
 
 
+def _of_rate(name: str, source: Source) -> float | None:
+    value: float | None = getattr(source.figure, name, None)
+    return value if source.reading and counts_samples(source.reading.run.unit) else None
+
+
 def _tokens(source: Source) -> float | None:
     if source.figure and source.figure.unit == "tokens/s":
         return source.throughput
@@ -124,6 +129,8 @@ def _final_loss(source: Source) -> float | None:
 
 COMPUTED: dict[str, Callable[[Source], float | None]] = {
     "protocol": _protocol,
+    "goodput": partial(_of_rate, "goodput"),
+    "steady": partial(_of_rate, "steady"),
     "tokens": _tokens,
     "step_time": _step_time,
     "step_time_p95": _step_time_p95,

@@ -46,7 +46,7 @@ class TrialResult:
     last_line: int | None = None
     """Lines of ``log`` from which the figure is computed."""
     window_seconds: float | None = None
-    """Time from the first to the last record used, by their timestamps."""
+    """Time from the first to the last record used, by their timestamps; less what a clock was set by meanwhile."""
     telemetry_samples: int = 0
     """Readings of each GPU in the measured window, of the one with the fewest."""
     log: str | None = None

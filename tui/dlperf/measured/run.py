@@ -12,7 +12,7 @@ from functools import cached_property
 
 from dlperf.catalog.axes import ACCUMULATION, SEQUENCE_LENGTH
 from dlperf.catalog.units import VARYING_UNITS, counts_samples
-from dlperf.formats.samples import Metadata, Run
+from dlperf.formats.samples import Metadata, Run, Samples, Summary
 from dlperf.measured.throughput.curve import Curve, curve_of
 from dlperf.measured.throughput.estimators import Estimator, estimate, parse_estimator
 from dlperf.measured.throughput.figure import Figure, figure_of, natural_estimator
@@ -155,8 +155,8 @@ def _in_unit(run: Run, unit: str, length: int | None = None) -> Run:
     """
     if run.unit == unit:
         return run
-    if not len(run.samples) and {summary.unit for summary in (*run.summaries, *run.epochs)} == {unit}:
-        return replace(run, unit=unit)
+    if {summary.unit for summary in (*run.summaries, *run.epochs)} == {unit}:
+        return replace(run, unit=unit, samples=Samples())
     if not (counts_samples(run.unit) and counts_samples(unit)):
         raise NotEstimable(message("other_quantity", logged=run.unit or "-", unit=unit))
     if (run.unit in VARYING_UNITS) == (unit in VARYING_UNITS):
@@ -170,10 +170,14 @@ def _in_unit(run: Run, unit: str, length: int | None = None) -> Run:
         run,
         unit=unit,
         samples=replace(run.samples, value=values, samples=counts),
-        summaries=[replace(summary, value=summary.value * length, unit=unit) for summary in run.summaries],
-        epochs=[replace(epoch, value=epoch.value * length, unit=unit) for epoch in run.epochs],
+        summaries=[_in_tokens(summary, unit, length) for summary in run.summaries],
+        epochs=[_in_tokens(epoch, unit, length) for epoch in run.epochs],
         metadata=replace(run.metadata, sequence_length=length),
     )
+
+
+def _in_tokens(summary: Summary, unit: str, length: int) -> Summary:
+    return replace(summary, value=summary.value * length, unit=unit) if counts_samples(summary.unit) else summary
 
 
 def measure_planned(run: Run, planned: PlannedConfiguration) -> Measured:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from dlperf.catalog.units import Aggregation
+from dlperf.catalog.units import Aggregation, Direction
 from dlperf.errors import RequestError
 
 OLYMPIC_LEAST = 3
@@ -31,8 +31,14 @@ class Aggregate:
     n: int
 
 
-def aggregate(values: Sequence[float], how: Aggregation = "median") -> Aggregate:
+def aggregate(
+    values: Sequence[float], how: Aggregation = "median", direction: Direction = "higher", without: int = 0
+) -> Aggregate:
     """Aggregate trials to their median, their mean, or (``olympic``) the mean without the best and the worst.
+
+    Args:
+        direction: which values are better.
+        without: trials without a value: as MLPerf has it, the first of them is the worst of an olympic mean.
 
     Raises:
         RequestError: there is no value, or fewer than three for ``olympic``.
@@ -47,7 +53,8 @@ def aggregate(values: Sequence[float], how: Aggregation = "median") -> Aggregate
     spread = (max(values) - min(values)) / abs(median) if len(values) > 1 and median else None
     if how == "median":
         return Aggregate(median, spread, len(values))
-    return Aggregate(statistics.fmean(values if how == "mean" else sorted(values)[1:-1]), spread, len(values))
+    kept = values if how == "mean" else sorted(values, reverse=direction == "higher")[1 : None if without else -1]
+    return Aggregate(statistics.fmean(kept), spread, len(values))
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:

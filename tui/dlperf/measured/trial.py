@@ -28,7 +28,7 @@ from dlperf.formats.samples import Run
 from dlperf.measured.causes import diagnosis, explained
 from dlperf.measured.error_lines import failed_rank
 from dlperf.measured.expectations import first_unmet, unlike_numerics
-from dlperf.measured.findings.clock import finding_of_arrival, findings_of_clock
+from dlperf.measured.findings.clock import clock_setting, finding_of_arrival, findings_of_clock
 from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.measured.findings.program_faults import findings_of_programs
 from dlperf.measured.findings.runs import findings_of_run
@@ -93,6 +93,29 @@ class _MeasuredTrial:
         watts = mean_power(self.gpus)
         return watts, "" if watts is None else "readings"
 
+    @cached_property
+    def clock_setting(self) -> float:
+        """By how many seconds the clock of the log was set within the measured window."""
+        run, estimate = self.evidence.run, self.figure.estimate if self.figure else None
+        if run is None or estimate is None or estimate.first is None or estimate.last is None:
+            return 0.0
+        evidence = self.evidence
+        return clock_setting(run.samples, estimate.first, estimate.last, evidence.arrivals, evidence.duration_seconds)
+
+    @property
+    def findings_of_arrival(self) -> tuple[Finding, ...]:
+        """How exactly the window is known, of a log whose lines were timed by their arrival."""
+        run, estimate = self.evidence.run, self.figure.estimate if self.figure else None
+        if run is None or estimate is None or estimate.first is None or estimate.last is None:
+            return ()
+        return (finding_of_arrival(run.samples, estimate.first, estimate.last, self.evidence.arrivals),)
+
+    @property
+    def window_seconds(self) -> float | None:
+        """Length of the measured window by a clock that was not set; None where its times are unknown."""
+        first, last = _window(self.evidence, self.figure)
+        return round(last - first - self.clock_setting, 6) if isfinite(last - first) else None
+
     @property
     def source(self) -> Source:
         machines = _by_machine(self.evidence, self.telemetry)
@@ -153,7 +176,7 @@ def _result_of(trial: _MeasuredTrial, status: TrialStatus) -> TrialResult:
         last_step=estimate.last_step if estimate else None,
         first_line=estimate.first_line if estimate else None,
         last_line=estimate.last_line if estimate else None,
-        window_seconds=_window_seconds(evidence, figure),
+        window_seconds=trial.window_seconds,
         telemetry_samples=min(map(len, trial.gpus), default=0),
         log=evidence.log,
         log_sha256=evidence.log_sha256,
@@ -207,21 +230,19 @@ def _findings(trial: _MeasuredTrial, why_no_figure: Message | None) -> tuple[Fin
     found[:0] = _clock_findings(trial)
     if trial.planned.protocol.seconds:
         readings = min(map(len, trial.gpus)) if trial.gpus else None
-        found += findings_of_window(_window_seconds(evidence, trial.figure), readings)
+        found += findings_of_window(trial.window_seconds, readings)
     return (*found, *_machine_findings(evidence), *_telemetry_findings(trial.rows))
 
 
 def _clock_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
     """Check the times of the window that gave the figure."""
-    run, figure = trial.evidence.run, trial.figure
-    estimate = figure.estimate if figure else None
-    if run is None or figure is None or estimate is None or estimate.first is None or estimate.last is None:
+    first, last = _window(trial.evidence, trial.figure)
+    if trial.figure is None:
         return ()
-    by_time = parse_estimator(figure.estimator).from_timestamps
-    evidence, window = trial.evidence, (run.samples, estimate.first, estimate.last)
-    if not evidence.has_own_times:
-        return (finding_of_arrival(*window, evidence.arrivals),) if by_time else ()
-    return findings_of_clock(*window, evidence.arrivals, evidence.duration_seconds, by_time)
+    by_time = parse_estimator(trial.figure.estimator).from_timestamps
+    if not trial.evidence.has_own_times:
+        return trial.findings_of_arrival if by_time else ()
+    return findings_of_clock(last - first, trial.clock_setting, by_time)
 
 
 def _run_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
@@ -294,11 +315,6 @@ def _arrived_window(evidence: Evidence, measured: Figure | None) -> tuple[float,
     lines = (run.samples.line[index] for index in (estimate.first, estimate.last))
     first, last = (evidence.started + seconds for seconds in arrival_times(lines, evidence.arrivals))
     return first, last
-
-
-def _window_seconds(evidence: Evidence, measured: Figure | None) -> float | None:
-    first, last = _window(evidence, measured)
-    return round(last - first, 6) if isfinite(last - first) else None
 
 
 def _machine_findings(evidence: Evidence) -> tuple[Finding, ...]:

@@ -29,7 +29,9 @@ def extract_actions(file: IO[bytes], *_: object, **__: object) -> Iterator[tuple
     """Yield the texts of the actions of the terminal UI, for Babel."""
     import tomllib
 
-    for action in (action for actions in tomllib.load(file).values() for action in actions if "text" in action):
+    table = tomllib.load(file)
+    lists = [*table.pop("shared").values(), *table.values()]
+    for action in (action for actions in lists for action in actions if "text" in action):
         yield from ((1, None, action[name], []) for name in ("text", "help"))
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import asyncssh
+from asyncssh.config import SSHClientConfig
 
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.messages import Message, message
@@ -32,6 +33,9 @@ CONNECT_ATTEMPTS = 6
 _PREFERRED_CIPHER = "^aes128-gcm@openssh.com"
 """The fastest where the processor has AES instructions; the caret keeps the others as alternatives."""
 _KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
+_DENYING = {"RevokedHostKeys": "none", "CheckHostIP": "no"}
+"""Options by which OpenSSH refuses further machines, and which asyncssh passes over → the value that refuses none."""
+SSHClientConfig._handlers |= {name.lower(): (name, SSHClientConfig._set_string) for name in _DENYING}
 _GLOBAL_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 
 
@@ -106,6 +110,8 @@ async def connect(host: str, port: int | None = None, user: str | None = None) -
         options = asyncssh.SSHClientConnectionOptions(config=(), host=host, **given)
     except (ValueError, OSError) as error:
         raise RefusedError(message("ssh_configuration", host=host, reason=str(error))) from error
+    if reason := _denied(options):
+        raise RefusedError(message("ssh_configuration", host=host, reason=reason))
     jump = await _connect_to_jump_hosts(options.tunnel)
     try:
         async with connection_gate(f"{options.host}:{options.port}"):
@@ -116,6 +122,13 @@ async def connect(host: str, port: int | None = None, user: str | None = None) -
         raise
     connection.set_tunnel(jump)  # closed with it
     return connection
+
+
+def _denied(options: asyncssh.SSHClientConnectionOptions) -> str:
+    """Return which option of the configuration needs another transport; empty where none does."""
+    given = {name: str(options.config.get(name, harmless)) for name, harmless in _DENYING.items()}
+    names = [name for name, harmless in _DENYING.items() if given[name].lower() != harmless]
+    return f"{names[0]} needs `transport: openssh`" if names else ""
 
 
 async def _connect_to_jump_hosts(hops: Any) -> asyncssh.SSHClientConnection | None:

@@ -17,6 +17,7 @@ from dlperf.plan.axes import axis_points, declared_axes, in_step, parse_axes
 from dlperf.plan.launch import launch_of, options_of
 from dlperf.plan.model import (
     Impossible,
+    Launch,
     Plan,
     PlannedAccelerator,
     PlannedConfiguration,
@@ -166,7 +167,7 @@ def planned_of(
         offered = ", ".join(item.case for item in framework.recipes)
         return Impossible(configuration, message("no_recipe", framework=framework.id, case=case.id, offered=offered))
     protocol = catalog.protocols[selection.protocol or case.protocol]
-    hardware = catalog.hardware[configuration.hardware]
+    hardware = _on_nodes(catalog.hardware[configuration.hardware], selection.nodes)
     log_format = catalog.formats.get(recipe.format or framework.format)
     accelerator = _accelerator(hardware, catalog)
     entries = (hardware, accelerator, framework, case, recipe, protocol, catalog.precisions)
@@ -176,7 +177,8 @@ def planned_of(
         return Impossible(configuration, reason)
     try:
         metrics = planned_metrics(case.unit, case, catalog.metrics, hardware.price)
-        return _freeze(subject, selection.repeats or protocol.repeats, metrics, arguments)
+        launch = replace(launch_of(subject, arguments), first_seed=selection.first_seed)
+        return _freeze(subject, launch, selection.repeats or protocol.repeats, metrics)
     except PlaceholderError as error:
         return Impossible(configuration, quoted(error))
 
@@ -212,12 +214,21 @@ def _planned_cost(name: str, item: Metric, unit: str, price: Price) -> PlannedMe
     return PlannedMetric(name, cost, item.direction, item.scope, item.estimator, basis=str(price))
 
 
-def _freeze(
-    subject: Subject, repeats: int, metrics: tuple[PlannedMetric, ...], arguments: tuple[str, ...]
-) -> PlannedConfiguration:
+def _on_nodes(hardware: Hardware, names: Sequence[str]) -> Hardware:
+    """Return the hardware with only these of its nodes, in this order; all of it without names."""
+    if not names:
+        return hardware
+    if hardware.job:
+        raise RequestError(f"--node {','.join(names)}: the scheduler of {hardware.id} chooses the nodes")
+    known = {node.name: node for node in hardware.nodes}
+    _check_known(f"node of {hardware.id}", names, known)
+    return hardware.model_copy(update={"nodes": tuple(known[name] for name in names)})
+
+
+def _freeze(subject: Subject, launch: Launch, repeats: int, metrics: tuple[PlannedMetric, ...]) -> PlannedConfiguration:
     return PlannedConfiguration(
         configuration=subject.configuration,
-        launch=launch_of(subject, arguments),
+        launch=launch,
         format=subject.recipe.format or subject.framework.format,
         unit=metrics[0].unit,
         protocol=planned_protocol(subject.protocol),

@@ -32,6 +32,10 @@ class Selection:
     """Whether a trial of each configuration runs under a profiler after the measured ones."""
     axes: tuple[str, ...] = ()
     """Values of further axes, each as ``sequence_length=8192``; those of an axis that is not named are its default."""
+    nodes: tuple[str, ...] = ()
+    """Nodes of the hardware to run on; the first ones that it lists if empty."""
+    first_seed: int = 1
+    """Seed of the first trial of a configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,8 @@ class Launch:
     """Names of variables and options whose values are secrets, besides those that look so."""
     module: str = ""
     """The framework's module of Python, which must be there."""
+    first_seed: int = 1
+    """What ``{trial}`` is in the first trial."""
     requirements: str = ""
     """The one of ``files`` that names packages with hashes, whose wheels are sent first."""
 

@@ -152,8 +152,8 @@ def _precision(wanted: str, recipe: Recipe, computed: Collection[str]) -> str:
 
 def _batch_sizes(wanted: int | None, recipe: Recipe) -> tuple[int, ...]:
     """Return the batch size, or the one of those offered that is nearest to it."""
-    if wanted is None or not recipe.batch_sizes:
-        return () if wanted is None else (wanted,)
+    if not wanted or not recipe.batch_sizes:
+        return (wanted,) if wanted else ()
     return (min(recipe.batch_sizes, key=lambda offered: abs(offered - wanted)),)
 
 

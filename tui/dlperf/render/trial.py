@@ -52,7 +52,7 @@ class Runtime:
     programs: Mapping[str, bytes] = field(default_factory=dict)
     """Name of a recipe's file → its content."""
     trial: str = "1"
-    """Number of the trial among those of its configuration."""
+    """Number of the trial among those of its configuration, from the first seed."""
 
 
 @dataclass(frozen=True)

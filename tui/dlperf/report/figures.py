@@ -107,6 +107,10 @@ def optional(value: float | None) -> str:
     return "" if value is None else four_digits(value)
 
 
+PAUSES = {"with": N_("with pauses"), "without": N_("without pauses")}
+"""Whether a value holds evaluations, checkpoints and stalls."""
+
+
 def per_gpu(result: ConfigurationResult) -> float | None:
     """Return the throughput over the number of GPUs; None without a value, or where it counts no samples."""
     return result.value / result.gpus_total if result.value and counts_samples(result.unit) else None
@@ -240,7 +244,7 @@ def settings_of(language: Language, result: ConfigurationResult, stated: StatedA
 
 def batch_words(language: Language, result: ConfigurationResult) -> str:
     """Return the batch size, as ``batch 2``; empty where it is not known."""
-    return "" if result.batch_size is None else language.gettext("batch {size}", size=f"{result.batch_size:,}")
+    return "" if not result.batch_size else language.gettext("batch {size}", size=f"{result.batch_size:,}")
 
 
 def settings_key(result: ConfigurationResult) -> tuple[object, ...]:
@@ -255,7 +259,7 @@ def gpus_text(language: Language, result: ConfigurationResult) -> str:
 
 
 def batch_text(result: ConfigurationResult) -> str:
-    return "" if result.batch_size is None else str(result.batch_size)
+    return "" if not result.batch_size else str(result.batch_size)
 
 
 def option_text(language: Language, option: object) -> str:

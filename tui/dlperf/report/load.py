@@ -51,7 +51,6 @@ def load_site_data(workspace: WorkspacePaths, edition: str = "") -> SiteData:
             verified[paths.name] = found
 
     list(each_readable(workspace.campaigns(), load, leave_out))
-    recheck.remember()
     catalog = load_catalog(workspace.catalog, complain=lambda problem: problems.append(f"left out: {problem}"))
     reports = load_reports(workspace, leave_out)
     plans = {

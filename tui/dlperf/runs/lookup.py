@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dlperf.errors import RequestError, StorageError
-from dlperf.opening import read_bytes
+from dlperf.opening import is_plain, linked, read_bytes
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
@@ -179,6 +179,9 @@ def _move(paths: CampaignPaths, to: CampaignPaths) -> None:
     if (pid := engine_pid(paths)) is not None:
         raise RequestError(f"campaign {paths.name!r}: its engine is running (process {pid})")
     try:
+        for folder in (paths.directory, to.directory.parent):
+            if not is_plain(folder):
+                raise linked(folder)
         to.directory.parent.mkdir(exist_ok=True)
         paths.directory.rename(to.directory)
     except OSError as error:

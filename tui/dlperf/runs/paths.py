@@ -81,6 +81,7 @@ class NodePaths:
     compressed_log = _Path("out.log.gz")
     """A log that was imported as it lay there, gzipped."""
     ranks = _Path("ranks")
+    build_log = _Path("ranks/build.log")
     profile = _Path("ranks/profile.json")
     trace = _Path("ranks/profile.trace.json.gz")
     telemetry = _Path("telemetry.csv")

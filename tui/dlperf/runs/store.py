@@ -190,7 +190,7 @@ def _check_plan(record: CampaignRecord) -> None:
     names = [key.configuration for key in record.trials]
     points = [item.configuration for item in record.configurations] + [item.configuration for item in record.impossible]
     counts = [key.number for key in record.trials]
-    counts += [count for point in points for count in (point.batch_size, point.nodes, point.gpus)]
+    counts += [count for point in points for count in (point.batch_size or 1, point.nodes, point.gpus)]
     for item in record.configurations:
         point = item.configuration
         names += [point.id, *(node.name for node in item.launch.nodes)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from io import BytesIO, StringIO
 from itertools import chain
@@ -17,6 +17,8 @@ DATA_SCHEMA = 1
 WHOLE = ("batch_size", "nodes", "gpus", "n", "variant")
 """Columns of whole numbers, with gaps."""
 NUMBERS = ("value", "spread", "speedup", "efficiency", "mfu", "samples_per_joule")
+FORMULAS = ("=", "+", "-", "@", "\t", "\n")
+"""How what a spreadsheet computes begins."""
 KNOWN = frozenset(COLUMNS)
 OTHER_NUMBERS = ("roofline", "recomputed", "from_timestamps", "difference")
 """Columns of numbers in tables of the site only."""
@@ -61,9 +63,21 @@ def flat_rows(columns: Mapping[str, Sequence[Any]]) -> list[str]:
 
 def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
     """Return CSV with a line of names; a missing cell is empty."""
+    return csv_lines([columns, *zip(*columns.values(), strict=True)])
+
+
+def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
+    """Return CSV in which a text that a spreadsheet would take for a formula has a quote before it."""
     text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows([columns, *zip(*columns.values(), strict=True)])
+    csv.writer(text, lineterminator="\n").writerows(map(_plain_cell, row) for row in rows)
     return text.getvalue()
+
+
+def _plain_cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    value = value.replace("\r", "\n")  # csv leaves it unquoted, where other programs begin a new row
+    return f"'{value}" if value.startswith(FORMULAS) else value
 
 
 def parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:

@@ -146,7 +146,7 @@ def load_campaign(
         if damaged is not None:
             damaged(f"{problem}: measured again from its log; dlperf verify {paths.name} --write writes it anew")
 
-    record = read_campaign(paths)
+    record = replace(read_campaign(paths), name=paths.name)  # another name in the plan is no other campaign's
     status = fold(record, read_records(paths.journal, Event)[0])
     results = _trial_results(paths, record, status, open_reader, complain, recheck)
     rows = rows_of_campaign(record, status, results)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
 from dlperf.catalog.axes import Configuration
 from dlperf.catalog.units import Direction
@@ -90,7 +90,11 @@ class ConfigurationResult(Configuration):
     findings: tuple[Finding, ...] = ()
     samples_per_joule: float | None = None
     source: str = ""
-    """Source of a published figure."""
+    """Where the value, or the log of an imported one, was published."""
+    date: str = ""
+    """When that was; empty for our measurements, of which the site gives the start of their campaign."""
+    pauses: Literal["", "with", "without"] = ""
+    """Whether the value holds evaluations, checkpoints and stalls; empty where that is not known."""
     printed: str = ""
     """A published figure as printed."""
     numerics: dict[str, str] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from functools import cache
 from statistics import median
 
 from dlperf.catalog.axes import Configuration, field_values
+from dlperf.catalog.units import Direction, is_time
 from dlperf.evidence.identify import catalog_id
 from dlperf.evidence.names import facts_of_name
 from dlperf.measured.model import TrialResult
@@ -21,6 +22,8 @@ from dlperf.table.rows import with_scaling
 
 FIGURES = ("throughput", "throughput_median", "throughput_average")
 """Metrics of a configuration's figure in order of preference."""
+OTHER_METRICS = {"throughput_without_pauses": "steady_rate", "time_to_train": "time_to_train"}
+"""Metrics beside it → their ids in the catalogue."""
 _RUN = re.compile(r"throughput_run_([0-9]+)")
 _UNITS = {
     "images/sec": "images/s",
@@ -50,14 +53,25 @@ def rows_of_report(
     for figure in report.figures:
         points.setdefault(configuration_of(figure).id, []).append(figure)
     rows = with_scaling([row for figures in points.values() for row in _rows_of_point(report, figures, verdicts)])
-    return [_with_metric(row) for row in rows]
+    return [_with_metrics(row, points[row.id]) for row in rows]
 
 
-def _with_metric(row: ConfigurationResult) -> ConfigurationResult:
+def _with_metrics(row: ConfigurationResult, figures: Iterable[PublishedFigure]) -> ConfigurationResult:
+    """Add the metrics of a row: its own, and what the report states beside it."""
     if row.value is None:
         return row
     metric = MetricResult(row.metric, row.value, row.unit, row.direction, spread=row.spread, n=row.n)
-    return replace(row, metrics=(metric,))
+    others = (
+        _metric(OTHER_METRICS[one.metric], one, one.value)
+        for one in figures
+        if one.value is not None and one.metric in OTHER_METRICS
+    )
+    return replace(row, metrics=(metric, *others))
+
+
+def _metric(name: str, figure: PublishedFigure, value: float) -> MetricResult:
+    direction: Direction = "lower" if is_time(figure.unit) else "higher"
+    return MetricResult(name, value * figure.gpus if is_per_gpu(figure) else value, unit_of(figure), direction)
 
 
 def configuration_of(figure: PublishedFigure) -> Configuration:
@@ -153,5 +167,6 @@ def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key
         status=_status_of(figure),
         findings=(*_relabelled(figure, point.precision), *caveats_of_figure(report.id, figure, verdicts)),
         source=figure.source,
+        date=report.date or "",
         printed="" if per_gpu or value is None else figure.printed,
     )

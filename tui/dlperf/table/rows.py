@@ -8,7 +8,7 @@ from statistics import median
 
 from dlperf.catalog.axes import field_values
 from dlperf.catalog.files.problem import hint
-from dlperf.catalog.units import counts_samples, is_rate
+from dlperf.catalog.units import Direction, counts_samples, is_rate
 from dlperf.errors import RequestError
 from dlperf.measured.causes import is_out_of_memory
 from dlperf.measured.findings.telemetry import disturbance
@@ -16,6 +16,7 @@ from dlperf.measured.findings.trials import findings_of_scaling, findings_of_tri
 from dlperf.measured.losses import losses_apart
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.measured.statistics import OLYMPIC_LEAST, Aggregate, aggregate, efficiency, mfu, speedup
+from dlperf.measured.throughput.figure import pauses_of
 from dlperf.messages import message
 from dlperf.messages.finding import Finding, distinct, error, warning
 from dlperf.plan import PlannedConfiguration, TrialKey
@@ -71,6 +72,8 @@ def _measured_row(
         protocol=planned.protocol.id,
         trials=tuple(trials),
         source=planned.facts.get("log_source", ""),
+        date=planned.facts.get("log_date", ""),
+        pauses=pauses_of(planned.protocol.estimator or "") if planned.primary.estimator == "protocol" else "",
     )
     values = row.values
     if not values:
@@ -224,7 +227,7 @@ def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
     excluded = tuple(
         message("excluded_trial", number=trial.number, why=trial.why_unusable)
         for trial in trials
-        if trial.state == State.SUCCEEDED and not trial.usable and trial.errors[0].code != UNCOUNTED
+        if trial.state == State.SUCCEEDED and not trial.usable and UNCOUNTED not in (e.code for e in trial.errors[:1])
     )
     said = [warning("trial_excluded", trials=excluded)] if excluded else []
     if apart := losses_apart([trial.losses for trial in trials if trial.usable and trial.losses]):
@@ -237,9 +240,11 @@ def _baseline_key(row: ConfigurationResult) -> BaselineKey:
     return (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.axes, row.metric)
 
 
-def _aggregate(planned: PlannedConfiguration, values: Sequence[float]) -> Aggregate:
+def _aggregate(
+    planned: PlannedConfiguration, values: Sequence[float], direction: Direction = "higher", without: int = 0
+) -> Aggregate:
     how = planned.protocol.aggregate
-    return aggregate(values, "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how)
+    return aggregate(values, "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how, direction, without)
 
 
 def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult]) -> Iterator[MetricResult]:
@@ -249,7 +254,8 @@ def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult])
         found.setdefault(metric.id, []).append(metric)
     needs = _needs(planned)
     for name, metrics in found.items():
-        total = _aggregate(planned, [metric.value for metric in metrics])
+        without = len(trials) - len(metrics) if name == "time_to_train" else 0
+        total = _aggregate(planned, [metric.value for metric in metrics], metrics[0].direction, without)
         yield MetricResult(**field_values(metrics[0]) | field_values(total), needs=needs.get(name, ()))
 
 

@@ -26,7 +26,7 @@ from dlperf.verdicts.kinds import judge_kind, pairs_by_machine
 
 DECIDED = ("better", "worse")
 """Verdicts that call one side ahead."""
-UNDECIDED = ("one_trial", "more_trials", "no_trials_decide")
+UNDECIDED = ("one_trial", "more_trials", "more_gpus", "no_trials_decide")
 """Reasons that the test gives, unlike missing conditions."""
 
 
@@ -60,15 +60,25 @@ class Claim:
 
     @property
     def ratio(self) -> float | None:
-        """B's value over A's; None if they are not comparable."""
+        """B's value over A's, of a kind the mean over its machines; None if they are not comparable."""
         if self.verdict.code == "not_comparable" or not self.a.value or not self.b.value:
             return None
+        if self.of_kind and self.found:
+            gain = 1 + self.found.difference
+            return gain if self.b.direction == "higher" else 1 / gain
         return self.b.value / self.a.value
+
+    @property
+    def of_kind(self) -> bool:
+        """Whether it is about the kind of the machines, not one of them."""
+        return self.gpus >= LEAST_UNITS
 
     @property
     def gain(self) -> float | None:
         """B's performance relative to A's: the ratio, or its inverse where lower values are better."""
-        return None if self.ratio is None else self.b.score / self.a.score
+        if self.ratio is None:
+            return None
+        return self.ratio if self.b.direction == "higher" else 1 / self.ratio
 
     @property
     def improves(self) -> bool:
@@ -117,6 +127,7 @@ class Claim:
             "high": high,
             "verdict_code": self.verdict.to_json(),
             "more_trials": self.found.more if self.found else None,
+            "machines": self.gpus,
         }
 
 
@@ -145,10 +156,11 @@ def claim(
         return Claim(a, b, message("not_comparable", why=why))
     pairs = pairs_by_machine(a, b, rows) if a.hardware == b.hardware else []
     gpus = max(len(pairs), 1)
-    found = judge_kind(pairs, level) if gpus >= LEAST_UNITS else _test(a, b, known, level)
-    missing = list(obstacles(a, b))
+    of_kind = gpus >= LEAST_UNITS
+    found = judge_kind(pairs, level) if of_kind else _test(a, b, known, level)
+    missing = obstacles(pairs if of_kind else [(a, b)])
     if found is None or not found.decided:
-        missing = missing if missing == [THIRD_PARTY] else [undecided(found), *missing]
+        missing = missing if missing == [THIRD_PARTY] else [undecided(found, of_kind), *missing]
     elif not missing:
         return Claim(a, b, message(found.code), found, gpus=gpus)
     return Claim(a, b, message("cannot_tell", why=tuple(missing)), found, gpus=gpus)
@@ -162,11 +174,12 @@ def _test(a: ConfigurationResult, b: ConfigurationResult, known: Known, level: f
     return judge(Sides(scores(a), scores(b), between=(between,)), replace(policy, exact=False))
 
 
-def undecided(found: Verdict | None) -> Message:
-    """Return why a test does not decide: how many more trials would, or that none would."""
+def undecided(found: Verdict | None, of_kind: bool = False) -> Message:
+    """Return why a test does not decide: how many more trials, or GPUs of a kind, would, or that none would."""
     if found is None:
         return message("one_trial")
-    return message("no_trials_decide") if found.more is None else message("more_trials", count=found.more)
+    code = "more_gpus" if of_kind else "more_trials"
+    return message("no_trials_decide") if found.more is None else message(code, count=found.more)
 
 
 def known_variation(rows: Iterable[ConfigurationResult]) -> Known:

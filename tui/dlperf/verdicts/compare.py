@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlperf.errors import RequestError
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim, Known, claim, known_variation
+from dlperf.verdicts.claims import Claim, claim, known_variation
 from dlperf.verdicts.inference.verdict import LEVEL, holm_level
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
@@ -98,18 +98,21 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
         )
     clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
     return Comparisons(
-        pairs=_claims([(left[key][0], right[key][0]) for key in clear], known_variation(rows)),
+        pairs=_claims([(left[key][0], right[key][0]) for key in clear], rows),
         only_a=tuple(_missing(left, right, axes)),
         only_b=tuple(_missing(right, left, axes)),
         ambiguous=tuple(_ambiguity(key, len(left[key]), len(right[key])) for key in shared if key not in clear),
     )
 
 
-def _claims(pairs: Sequence[tuple[ConfigurationResult, ConfigurationResult]], known: Known) -> tuple[Claim, ...]:
+def _claims(
+    pairs: Sequence[tuple[ConfigurationResult, ConfigurationResult]], rows: Sequence[ConfigurationResult]
+) -> tuple[Claim, ...]:
     """Compare pairs, at the level that holds for all of them together."""
-    found = [claim(*pair, known) for pair in pairs]
+    known = known_variation(rows)
+    found = [claim(*pair, known, rows=rows) for pair in pairs]
     level = holm_level(one.p for one in found if one.p is not None)
-    return tuple(found) if level == LEVEL else tuple(claim(*pair, known, level) for pair in pairs)
+    return tuple(found) if level == LEVEL else tuple(claim(*pair, known, level, rows) for pair in pairs)
 
 
 def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from dlperf.catalog.axes import REVISION
@@ -25,6 +25,7 @@ MACHINE = ("gpu.uuid", "machine")
 THIRD_PARTY = message("third_party")
 
 Recorded = frozenset[tuple[str, str]] | None
+Pair = tuple[ConfigurationResult, ConfigurationResult]
 
 
 def scores(row: ConfigurationResult) -> tuple[float, ...]:
@@ -45,17 +46,22 @@ def incomparable(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Mes
             yield message("leaves_out_work", framework=side.framework)
 
 
-def obstacles(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
-    """Yield what a claim needs and these results lack, the most important first."""
-    if any(row.status.code == "published" for row in (a, b)):
-        yield THIRD_PARTY
-        return
-    yield from _unequal_settings(a, b)
-    yield from refusals(a, b)
-    yield from _unequal_numerics(a, b)
-    yield from _unequal_losses(a, b)
-    yield from _machines(a, b)
-    yield from _windows(a, b)
+def obstacles(pairs: Sequence[Pair]) -> list[Message]:
+    """Return what a claim needs and these results lack, the most important first.
+
+    Args:
+        pairs: two results, or those of the same two programs on several machines, each of which has to meet all.
+    """
+    if any(row.status.code == "published" for pair in pairs for row in pair):
+        return [THIRD_PARTY]
+    settings, conditions = (_unequal_settings, refusals, _unequal_numerics), (_machines, _windows, _caveats)
+    found = [why for check in settings for pair in pairs for why in check(*pair)]
+    found += _unequal_losses(pairs)
+    found += [why for check in conditions for pair in pairs for why in check(*pair)]
+    return [why for place, why in enumerate(found) if why not in found[:place]]
+
+
+def _caveats(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     for row in (a, b):
         found = (item for item in row.caveats if item.code not in SAID)
         yield from (message("with_caveat", framework=row.framework, why=item.message) for item in found)
@@ -85,9 +91,10 @@ def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
         yield message("numerics_unknown")
 
 
-def _unequal_losses(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
-    """Programs that do not train alike may not do the same work."""
-    left, right = ([trial.losses for trial in usable_trials(row)] for row in (a, b))
+def _unequal_losses(pairs: Sequence[Pair]) -> Iterator[Message]:
+    """Programs that do not train alike may not do the same work; machines do not change what they learn."""
+    a, b = pairs[0]
+    left, right = ([trial.losses for row in side for trial in usable_trials(row)] for side in zip(*pairs, strict=True))
     yield from unlike_losses(left, right, a.framework, b.framework)
 
 

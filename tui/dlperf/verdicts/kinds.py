@@ -7,10 +7,8 @@ from dataclasses import replace
 from statistics import fmean
 
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import MACHINE, in_turns, recorded, scores
+from dlperf.verdicts.conditions import MACHINE, Pair, in_turns, recorded, scores
 from dlperf.verdicts.inference.verdict import OF_KIND, Sides, Verdict, judge
-
-Pair = tuple[ConfigurationResult, ConfigurationResult]
 
 
 def pairs_by_machine(a: ConfigurationResult, b: ConfigurationResult, rows: Iterable[ConfigurationResult]) -> list[Pair]:
@@ -39,6 +37,6 @@ def judge_kind(pairs: Sequence[Pair], level: float) -> Verdict | None:
 
 
 def _same_work(row: ConfigurationResult, wanted: ConfigurationResult) -> bool:
-    names = ("configuration", "metric", "unit", "protocol")
+    names = ("id", "metric", "unit", "protocol")
     same = all(getattr(row, name) == getattr(wanted, name) for name in names)
     return same and bool(scores(row)) and recorded(row, "programs.") == recorded(wanted, "programs.")

@@ -38,7 +38,7 @@ def selection_of_result(row: ConfigurationResult, repeats: int) -> Selection:
         frameworks=(row.framework,),
         cases=(row.case,),
         precisions=(row.precision,),
-        batch_sizes=() if row.batch_size is None else (row.batch_size,),
+        batch_sizes=() if not row.batch_size else (row.batch_size,),
         scales=(row.scale,),
         protocol=row.protocol,
         repeats=repeats,

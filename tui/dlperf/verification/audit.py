@@ -228,8 +228,12 @@ def audit_workspace(
         DlperfError: a report, a plan, a folder or the catalogue cannot be read.
     """
     if records is None:
-        found = each_readable(workspace.campaigns(), read_campaign, damaged and (lambda error: damaged(str(error))))
-        records = {record.name: record for record in found}
+        found = each_readable(
+            workspace.campaigns(),
+            lambda paths: (paths.name, read_campaign(paths)),
+            damaged and (lambda error: damaged(str(error))),
+        )
+        records = dict(found)
     places = {
         log: path
         for name, record in records.items()

@@ -23,6 +23,7 @@ from dlperf.table.audited import read_verdicts
 from dlperf.table.verified import write_verified
 from dlperf.verification.audit import audit_workspace, write_verdicts
 from dlperf.verification.differing import compare
+from dlperf.verification.remembered import RightTrials
 
 PUBLISHED = "published"
 """In place of a campaign: third-party results."""
@@ -72,12 +73,15 @@ class Verification:
     """Fields that this version of dlperf records and kept results lack."""
 
 
-def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = False) -> Verification:
+def verify_campaign(
+    paths: CampaignPaths, logs: LogReader, *, write: bool = False, right: RightTrials | None = None
+) -> Verification:
     """Check every trial that ended, and change nothing unless asked to.
 
     Args:
         write: update ``result.json``, ``timeline.json`` and the journal where the archived files are whole; keep the
             date where all of them are.
+        right: remembers the trials without differences.
 
     Raises:
         DlperfError: the campaign's plan cannot be read, or there is no log format of its.
@@ -95,10 +99,14 @@ def verify_campaign(paths: CampaignPaths, logs: LogReader, *, write: bool = Fals
             found, added, result = _verify_trial(paths, status, planned[status.key.configuration], logs, write=write)
             differences += found
             more.update(added)
+            if right is not None and not found and not added:
+                right.add(right.mark(status))
             if result is not None and result.value is not None:
                 values.append(Recomputed(str(status.key), result.value, result.unit))
     if write and all(item.corrected for item in differences):
         write_verified(paths, {item.result: item.value for item in values if not _is_profiled(item.result, planned)})
+    if right is not None:
+        right.keep()
     return Verification(paths.name, len(ended), len(values), tuple(differences), tuple(values), tuple(sorted(more)))
 
 

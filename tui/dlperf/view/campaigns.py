@@ -174,7 +174,8 @@ def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
         status = _with_figures(paths, reader.refresh())
         summary = summary_of(reader.record, status, read_progress(paths), pid)
         stopped = stop_reason(paths) if summary.standing is Standing.INTERRUPTED else ""
-        return replace(summary, tags=tags_of(paths), stop_reason=stopped, damaged_lines=reader.damaged_lines)
+        tags, damaged = tags_of(paths), reader.damaged_lines
+        return replace(summary, name=paths.name, tags=tags, stop_reason=stopped, damaged_lines=damaged)
     except DlperfError as error:
         return CampaignSummary(paths.name, Standing.UNREADABLE, problem=str(error))
 

@@ -52,6 +52,10 @@ def _commits(planned: Iterable[PlannedConfiguration]) -> list[tuple[str, str, st
     return list(dict.fromkeys((*item.moved, item.commit) for item in versions if item and item.moved and item.commit))
 
 
+GIT_SECONDS = 600.0
+"""A partial clone asks a server for what it lacks."""
+
+
 def run_git(folder: Path, *words: str) -> str:
     """Return what a command of git prints.
 
@@ -59,7 +63,10 @@ def run_git(folder: Path, *words: str) -> str:
         DlperfError: it fails, or there is no git.
     """
     try:
-        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
+        command = ["git", "-C", str(folder), *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=GIT_SECONDS, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise DlperfError(f"git {words[0]} in {folder}: not done within {GIT_SECONDS:g} s") from error
     except FileNotFoundError as error:
         raise DlperfError("git: no such program on this machine: install it") from error
     if done.returncode:

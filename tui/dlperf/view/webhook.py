@@ -60,7 +60,7 @@ def campaign_document(
 
 
 def _result(row: ConfigurationResult) -> dict[str, Any]:
-    fields = {name: getattr(row, name) for name in RESULT}
+    fields = {name: row.cell(name) for name in RESULT}
     return fields | {"status": row.status.code, "caveats": [finding.code for finding in row.caveats]}
 
 

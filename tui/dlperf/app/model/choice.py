@@ -53,7 +53,14 @@ class Choice:
     def selection(self) -> Selection:
         marks = {axis: self.values(axis) for axis in AXES if axis != "batch_sizes"}
         sizes = tuple(map(int, self.values("batch_sizes")))
-        return Selection(**marks, batch_sizes=sizes, repeats=self.repeats, protocol=self.protocol, profile=False)
+        return Selection(
+            **marks,
+            batch_sizes=sizes,
+            repeats=self.repeats,
+            protocol=self.protocol,
+            profile=False,
+            first_seed=1,
+        )
 
 
 def problem_of_value(axis: str, text: str) -> str:

@@ -13,6 +13,7 @@ from dlperf.catalog.hardware import Hardware
 from dlperf.catalog.model import Case, Framework
 from dlperf.messages import _, language, render
 from dlperf.plan import Selection, max_nodes
+from dlperf.plan.diagnosis import FRAMEWORK as DIAGNOSIS
 from dlperf.plan.possible import Possibilities
 
 
@@ -24,8 +25,14 @@ class Option:
     reason: str = ""
     """Why it is unavailable with the marks of the other lists; empty if it is available."""
     note: str = ""
-    published: bool = False
-    """A machine of a published report, on which nothing can be run."""
+    example: bool = False
+    """A machine that is not here, as of a published report: nothing can be run on it."""
+    kind: str = ""
+    """Of a framework: stock or tuned programs, or the released trainer of somebody."""
+
+    @property
+    def label(self) -> str:
+        return f"{self.value} · {self.kind}" if self.kind else self.value
 
 
 def options_of(catalog: Catalog, choice: Choice) -> dict[str, tuple[Option, ...]]:
@@ -67,8 +74,14 @@ def _offered(possible: Possibilities, choice: Choice, axis: str) -> Iterable[str
 
 def _hardware(catalog: Catalog) -> Iterator[Option]:
     for item in sorted(catalog.hardware.values(), key=lambda item: (item.example, item.id not in catalog.own_hardware)):
-        note = _("of a published report: to look at, not to run") if item.example else _machines(item)
-        yield Option(item.id, _title(item), note=note, published=item.example)
+        note = " · ".join([_machines(item), *([_why_example(item)] if item.example else [])])
+        yield Option(item.id, _title(item), note=note, example=item.example)
+
+
+def _why_example(hardware: Hardware) -> str:
+    if hardware.is_here:
+        return _("this machine has other GPUs or none: to look at, not to run")
+    return _("of a published report: to look at, not to run")
 
 
 def _title(entry: Hardware | Framework | Case) -> str:
@@ -82,14 +95,32 @@ def _machines(hardware: Hardware) -> str:
 
 
 def _frameworks(catalog: Catalog, choice: Choice) -> Iterator[Option]:
-    """Yield the frameworks without those on request, unless marked."""
-    for item in catalog.frameworks.values():
-        if not item.on_request or item.id in choice.values("frameworks"):
-            yield Option(item.id, _title(item), note=_("version {version}", version=item.version))
+    """Yield the frameworks, those of published reports last; without those that machines are diagnosed by."""
+    for item in sorted(catalog.frameworks.values(), key=_is_of_report):
+        if item.id != DIAGNOSIS or item.id in choice.values("frameworks"):
+            notes = [_("version {version}", version=item.version)]
+            if item.requirements:
+                notes.append(_("a stack: F fetches its packages"))
+            yield Option(item.id, _title(item), note=" · ".join(notes), kind=_kind(item, choice))
+
+
+def _is_of_report(framework: Framework) -> bool:
+    """Return whether it is the software of a published report: somebody's repository at a commit, in an image."""
+    return bool(framework.repository or framework.container) and not framework.requirements
+
+
+def _kind(framework: Framework, choice: Choice) -> str:
+    """Return whether a framework's programs of the marked cases, or of all, are stock or tuned."""
+    if framework.requirements:
+        return _("stack")
+    cases = choice.values("cases")
+    found = {recipe.tuning for recipe in framework.recipes if not cases or recipe.case in cases}
+    names = {"stock": _("stock"), "tuned": _("tuned")}
+    return "/".join(names[tuning] for tuning in sorted(found & names.keys()))
 
 
 def _cases(catalog: Catalog, choice: Choice) -> Iterator[Option]:
-    """Yield the cases without those of frameworks on request alone."""
+    """Yield the cases of the frameworks that are shown."""
     shown = {option.value for option in _frameworks(catalog, choice)}
     made = {recipe.case: False for item in catalog.frameworks.values() for recipe in item.recipes}
     made |= {recipe.case: True for name in shown for recipe in catalog.frameworks[name].recipes}
@@ -113,13 +144,13 @@ def _axes(possible: Possibilities, choice: Choice) -> Iterable[str]:
 
 def filter_options(options: Iterable[Option], text: str) -> list[Option]:
     """Return the options that match the words of a text, those whose id does first."""
-    found = [item for item in options if has_words(f"{item.value} {item.title} {item.note}", text)]
+    found = [item for item in options if has_words(f"{item.label} {item.title} {item.note}", text)]
     return sorted(found, key=lambda item: text.lower() not in item.value)
 
 
 def option_row(option: Option) -> Row:
     glyph = "[x]" if option.marked else " - " if option.reason else "[ ]"
-    tone: Tone = "warn" if option.marked and option.reason else "dim" if option.reason or option.published else ""
-    if option.published and not option.marked and not option.reason:
+    tone: Tone = "warn" if option.marked and option.reason else "dim" if option.reason or option.example else ""
+    if option.example and not option.marked and not option.reason:
         glyph = "( )"
-    return Row((f"{glyph} {option.value}",), "good" if option.marked and not option.reason else tone)
+    return Row((f"{glyph} {option.label}",), "good" if option.marked and not option.reason else tone)

@@ -59,7 +59,7 @@ def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:
     examples = len(plan.configurations) - len(runnable)
     rest = []
     if examples:
-        rest.append(_("{count} on machines of published reports: to look at, not to run", count=f"{examples:,}"))
+        rest.append(_("{count} on machines that are not here: to look at, not to run", count=f"{examples:,}"))
     if plan.impossible:
         rest.append(_("{count} impossible, left out", count=f"{len(plan.impossible):,}"))
     return [line for line in [*lines, "  ".join(rest)] if line]

@@ -192,7 +192,7 @@ def number_of_evidence(row: ConfigurationResult) -> int | None:
 
 
 def axes_of(row: ConfigurationResult) -> tuple[str, ...]:
-    batch = "-" if row.batch_size is None else str(row.batch_size)
+    batch = "-" if not row.batch_size else str(row.batch_size)
     return (row.case, row.framework, row.precision, batch, f"{row.nodes}n{row.gpus}g", row.hardware)
 
 
@@ -227,10 +227,12 @@ def about_result(row: ConfigurationResult) -> list[str]:
     ]
     if row.protocol:
         lines[-1] += "  " + _("protocol {name}", name=row.protocol)
+    if row.pauses and row.value is not None:
+        lines[-1] += "  " + (_("with pauses") if row.pauses == "with" else _("without pauses"))
     if values:
         lines.append(_("trials") + ": " + "  ".join(values))
     if row.source:
-        lines.append(_("source") + ": " + printable(row.source))
+        lines.append(_("source") + ": " + printable(", ".join(filter(None, (row.source, row.date)))))
     if row.value is not None and row.caveats:
         lines.append(_("† The figure has caveats:"))
     lines += [finding_text(item) for item in row.findings]

@@ -179,6 +179,7 @@ def trial_row(
     asked: str | None = None,
     silences: Silences = NO_SILENCE,
     now: float = 0.0,
+    building: str | None = None,
 ) -> Row:
     live = progress if trial.state is State.RUNNING else None
     silent = live is not None and bool(live.unreachable_since or silences.nodes or silences.log)
@@ -192,7 +193,12 @@ def trial_row(
             sparkline(live.recent, SPARK_WIDTH) if live else "",
             _time(trial, now),
             " · ".join(
-                [*_left(live, silent), *_silence_notes(silences, live), *_notes(trial, progress, result, asked)]
+                [
+                    *([] if building is None else [_building_note(building)]),
+                    *_left(live, silent),
+                    *_silence_notes(silences, live),
+                    *_notes(trial, progress, result, asked),
+                ]
             ),
         ),
         tone="warn" if silent else tone if trial.state is not State.SUCCEEDED else "",
@@ -300,3 +306,7 @@ def no_log_text(trial: TrialStatus) -> str:
         cause = render(trial.cause) if trial.cause else _("the reason is not known")
         return _("The trial left no log: {cause}", cause=printable(cause))
     return _("No log yet: the node has not written anything so far.")
+
+
+def _building_note(line: str) -> str:
+    return _("building: {line}", line=printable(line)) if line else _("building")

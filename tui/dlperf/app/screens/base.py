@@ -29,6 +29,7 @@ from dlperf.app.settings import TerminalSettings
 from dlperf.app.widgets.bars import KeyBar, TopBar
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.errors import RequestError
 from dlperf.messages import N_, _
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.view.text import printable
@@ -197,6 +198,9 @@ class PlaceScreen(Guarded, Screen[None]):
 
     def run_program(self, variable: str, usual: str, words: Sequence[str | Path], before: str = "") -> None:
         """Give the terminal to the user's pager, editor or shell until it ends."""
+        if self.app.is_web:
+            self.report(RequestError(_("A browser cannot show other programs: open dlperf-tui in a terminal.")))
+            return
         program = f"{os.environ.get(variable) or usual} {shlex.join(map(str, words))}"
         with self.app.suspend():
             if subprocess.run(before + program, shell=True, check=False).returncode in NOT_STARTED:

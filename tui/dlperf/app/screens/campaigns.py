@@ -252,7 +252,8 @@ def _empty_text() -> str:
     lines = (
         _("Nothing has been measured in this workspace yet."),
         "",
-        _("  2                     choose hardware, frameworks and cases"),
+        _("  2                     choose hardware, frameworks and cases, or a program of your own"),
+        _("  6                     add machines, and see what they do"),
         _("  dlperf quickstart     the main job on this machine, in a minute"),
         _("  dlperf import LOGS    take in logs that somebody else has measured"),
     )

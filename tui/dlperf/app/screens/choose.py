@@ -101,12 +101,12 @@ class ChooseScreen(PlanActions):
 
     @work(thread=True, exclusive=True, group="catalog")
     def _read_catalog(self) -> None:
-        from dlperf.catalog.files.load import load_catalog
         from dlperf.formats.registry import format_ids
+        from dlperf.view.here import catalog_here
 
         problems: list[Problem] = []
         self._read_files = self._catalog_files()
-        catalog = load_catalog(self.workspace.catalog, format_ids(), complain=problems.append)
+        catalog = catalog_here(self.workspace.catalog, format_ids(), problems.append)
         self.call_later(self._catalog_read, catalog, problems)
 
     def check_files(self) -> None:
@@ -119,12 +119,16 @@ class ChooseScreen(PlanActions):
         return {path: modified(path) for path in self.workspace.catalog.rglob("*.y*ml")}
 
     def _catalog_read(self, catalog: Catalog, problems: list[Problem]) -> None:
+        known = self.catalog.frameworks if self.catalog is not None else catalog.frameworks
         self.catalog = catalog
         self._mistakes = []
         if problems:
             said = _("The catalogue has mistakes: `dlperf catalog check` lists them.")
             self._mistakes = [said, *(printable(str(problem)) for problem in problems[:SHOWN_MISTAKES])]
         self.choose(self.settings.choice)
+        for name in catalog.frameworks.keys() - known.keys():
+            self.query_one("#frameworks", RowTable).select(name)
+            self.action_show_list("frameworks")
 
     def campaigns_changed(self) -> None:
         super().campaigns_changed()
@@ -167,7 +171,7 @@ class ChooseScreen(PlanActions):
 
     def _fit_lists(self) -> None:
         """Give lists beside each other the widths of their longest entries."""
-        texts = {axis: [_(TITLES[axis]), *(item.value for item in self._options.get(axis, ()))] for axis in self._lists}
+        texts = {axis: [_(TITLES[axis]), *(item.label for item in self._options.get(axis, ()))] for axis in self._lists}
         wanted = [FRAME_CELLS + max(map(cell_len, each)) for each in texts.values()]
         for axis, width in zip(texts, widths_that_fit(wanted, self.size.width), strict=True):
             self.query_one(f"#{axis}").styles.width = None if self.has_class("-narrow") else width
@@ -202,7 +206,7 @@ class ChooseScreen(PlanActions):
         option = self._selected_option()
         text = ""
         if option is not None:
-            parts = [option.title or option.value, option.note, option.reason and f"✗ {option.reason}"]
+            parts = [option.title or option.value, option.reason and f"✗ {option.reason}", option.note]
             text = " · ".join(printable(part) for part in parts if part)
         self.query_one("#why", StatusLine).update(text)
 
@@ -257,7 +261,9 @@ class ChooseScreen(PlanActions):
         choice, catalog = self.choice, self.catalog
         plan, problem = None, ""
         if choice.empty or catalog is None:
-            problem = _("Mark something above: space or enter. p: presets.")
+            problem = _(
+                "Mark something above: space marks, tab goes to the next list. p: presets, N: a program of your own."
+            )
         else:
             try:
                 plan = expand(choice.selection(), catalog)
@@ -308,7 +314,7 @@ class ChooseScreen(PlanActions):
 
     def on_screen_resume(self) -> None:
         if self.choice != self._shown_choice:
-            self.choose(self.choice)
+            self.choose_and_show(self.choice)
 
     def action_escape(self) -> None:
         self._matching.clear()

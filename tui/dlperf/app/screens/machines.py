@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
@@ -17,8 +19,8 @@ from dlperf.app.commands import RunningCommand, run_command
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.machine import MachineForm
 from dlperf.app.dialogs.pages import filtered_title, no_match
-from dlperf.app.model.machines.entry import place_of
-from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine
+from dlperf.app.model.machines.entry import MachineEntry, place_of
+from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine, problem_text
 from dlperf.app.model.table import Row
 from dlperf.app.screens.plan_actions import check_page, check_rows
 from dlperf.app.screens.sorted_table import SortedTableScreen
@@ -34,8 +36,12 @@ from dlperf.view.text import printable
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
 
-EVERY_SECONDS, AGE_SECONDS = 5, 1.5
+EVERY_SECONDS, AGE_SECONDS = 5, 3
 """Between two looks at a machine, by a process that runs while the screen is shown, and between two of its age here."""
+
+NEEDING_A_MACHINE = ("check", "diagnose", "log_in")
+"""Actions that need a selected machine that is here, or reached by ssh."""
+NEEDING_AN_ENTRY = ("ran_there", "change", "edit")
 
 
 class MachinesScreen(SortedTableScreen):
@@ -45,16 +51,18 @@ class MachinesScreen(SortedTableScreen):
         "every few seconds, only while this screen is shown."
     )
     kept = ("view",)
-    REASONS: ClassVar[dict[str, str]] = {"log_in": N_("There is no machine yet: n adds one.")}
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("machines")
 
     def __init__(self) -> None:
         super().__init__()
         self.view: MachinesView = MachinesView()
         self._catalog: Catalog | None = None
+        self._has_read = asyncio.Event()
         self._asker: RunningCommand | None = None
-        self._answers = False
-        """Whether there are answers that are not drawn yet."""
+        self._written = ""
+        """The entry that the form has written, on which the cursor goes."""
+        self._answers: dict[tuple[str, str], dict[str, Any]] = {}
+        """Those that are not drawn yet, by hardware and node."""
 
     def body(self) -> ComposeResult:
         yield RowTable(self.view.columns(), id="machines")
@@ -92,6 +100,8 @@ class MachinesScreen(SortedTableScreen):
 
     def _catalog_read(self, catalog: Catalog) -> None:
         self._catalog = catalog
+        self._has_read.set()
+        written, self._written = self._written, ""
         known = {(item.hardware, item.node): item.answer for item in self.view.machines}
         machines = tuple(
             MachineRow(name, node.name, login_of(node), known.get((name, node.name)))
@@ -99,6 +109,7 @@ class MachinesScreen(SortedTableScreen):
             for node in catalog.hardware[name].nodes
         )
         self.show_view(replace(self.view, machines=machines))
+        self.table.select(next(((item.hardware, item.node) for item in machines if item.hardware == written), None))
         if self._asker is None and machines:
             self._ask()
 
@@ -111,32 +122,26 @@ class MachinesScreen(SortedTableScreen):
         last = ""
         async for line in asker.lines():
             last = line or last
-            self.call_later(self._answered, line)
+            self._answers |= _answer_of(line)
         if await asker.wait() > 0 and self._asker is asker:
             self.call_later(self.report, RequestError(last))
 
-    def _answered(self, line: str) -> None:
-        try:
-            answer: Any = json.loads(line)
-            names, node = set(answer["hardware"]), answer["node"]
-        except (ValueError, TypeError, KeyError):  # a remark of the command
-            return
-        machines = tuple(
-            replace(item, answer=answer) if item.node == node and item.hardware in names else item
-            for item in self.view.machines
-        )
-        self.view, self._answers = replace(self.view, machines=machines), True
-
     def frame(self) -> None:
         super().frame()
-        if self._answers or self.is_due(AGE_SECONDS):
-            self._answers = False
-            self.show_view(self.view)
+        waits = any(item.answer is None for item in self.view.machines)
+        if self.is_due(AGE_SECONDS) or (self._answers and waits):
+            answers, self._answers = self._answers, {}
+            machines = (
+                replace(item, answer=answers.get((item.hardware, item.node), item.answer))
+                for item in self.view.machines
+            )
+            self.show_view(replace(self.view, machines=tuple(machines)))
 
     def show_view(self, view: MachinesView) -> None:
         self.view = view = replace(view, now=self.now)
         items = {(item.hardware, item.node): item for item in view.shown()}
-        self.table.empty = no_match(view.matching, len(view.machines)) if view.matching else _empty_text()
+        if self._catalog is not None:
+            self.table.empty = no_match(view.matching, len(view.machines)) if view.matching else _empty_text()
         self.table.mark_sorting(view.column, view.descending)
         self.table.show_rows(list(items), lambda key: view.cells(items[key]) if key in items else Row(()))
         set_titles(self.table, filtered_title(_("Machines"), view.matching))
@@ -153,12 +158,15 @@ class MachinesScreen(SortedTableScreen):
         return next((item for item in self.view.machines if (item.hardware, item.node) == key), None)
 
     def why_not(self, action: str) -> str:
-        return super().why_not(action) if self._selected() else _("There is no machine yet: n adds one.")
+        if action in NEEDING_A_MACHINE and (item := self._selected()):
+            return problem_text(item) or super().why_not(action)
+        return _("There is no machine yet: n adds one.")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("add_machine", "escape") or not self.is_mounted:
+        if not self.is_mounted or action not in (*NEEDING_A_MACHINE, *NEEDING_AN_ENTRY):
             return True
-        return True if self._selected() else None
+        item = self._selected()
+        return True if item and not (item.elsewhere and action in NEEDING_A_MACHINE) else None
 
     @on(RowTable.Chosen)
     def action_ran_there(self) -> None:
@@ -202,20 +210,38 @@ class MachinesScreen(SortedTableScreen):
 
     @work
     async def action_add_machine(self) -> None:
-        if self._catalog is not None and await self.app.push_screen_wait(MachineForm(self.workspace, self._catalog)):
-            self._stop()
-            self._read_catalog()
+        await self._show_form(None)
 
-    def action_edit(self) -> None:
-        """Open the file of the selected entry, at its line."""
-        if (item := self._selected()) is None:
-            return
+    @work
+    async def action_change(self) -> None:
+        """Show the selected entry in the form."""
+        if self._catalog and (item := self._selected()) and self._place_of(item):
+            await self._show_form(MachineEntry.of(self._catalog.hardware[item.hardware]))
+
+    async def _show_form(self, changed: MachineEntry | None) -> None:
+        await self._has_read.wait()
+        assert self._catalog is not None
+        name = await self.app.push_screen_wait(MachineForm(self.workspace, self._catalog, changed))
+        if name is not None:
+            if place := place_of(self.workspace.catalog, name):
+                file = place[0].relative_to(self.workspace.root)
+                self.notify(_("Written: {file}. c checks it.", file=file), markup=False)
+            self._written = name
+            self._catalog_changed()
+
+    def _place_of(self, item: MachineRow) -> tuple[Path, int] | None:
         place = place_of(self.workspace.catalog, item.hardware)
         if place is None:
             self.report(RequestError(_("{name} is built in: it has no file here.", name=item.hardware)))
-            return
-        file, line = place
-        self.run_program("EDITOR", "vi", (f"+{line}", file))
+        return place
+
+    def action_edit(self) -> None:
+        """Open the file of the selected entry, at its line."""
+        if (item := self._selected()) and (place := self._place_of(item)):
+            self.run_program("EDITOR", "vi", (f"+{place[1]}", place[0]))
+            self._catalog_changed()
+
+    def _catalog_changed(self) -> None:
         self._stop()
         self._read_catalog()
 
@@ -226,6 +252,15 @@ class MachinesScreen(SortedTableScreen):
     @on(Prompt.Typed)
     def _filter_typed(self) -> None:
         self.refresh_bindings()
+
+
+def _answer_of(line: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return what a line of ``dlperf machines --json`` says, by hardware and node; nothing of a remark."""
+    try:
+        answer: dict[str, Any] = json.loads(line)
+        return {(str(name), str(answer["node"])): answer for name in answer["hardware"]}
+    except (ValueError, TypeError, KeyError):
+        return {}
 
 
 def _empty_text() -> str:

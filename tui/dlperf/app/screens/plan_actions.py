@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from textual import work
 
 from dlperf.app.commands import run_command
+from dlperf.app.dialogs.command import CommandPage
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.pages import Deletion, ListPage, TextPage
 from dlperf.app.model.choice import AXES, PRESETS, Choice, Preset, arguments_of, choice_of, command_line
@@ -47,7 +48,7 @@ class PlanActions(PlaceScreen):
         """Mark what this choice marks, and plan it."""
         raise NotImplementedError
 
-    def _choose_and_show(self, choice: Choice) -> None:
+    def choose_and_show(self, choice: Choice) -> None:
         """Mark what a preset or an earlier campaign marks, and bring its marks into view."""
         self.choose(choice)
         for axis in AXES:
@@ -57,18 +58,40 @@ class PlanActions(PlaceScreen):
     REASONS: ClassVar[dict[str, str]] = {
         "start": N_("Nothing is marked that can run: mark hardware of your own, a framework and a case."),
         "save_preset": N_("Nothing is marked that a preset could hold."),
-        "check": N_("Nothing is marked that can run."),
+        "check": N_("Nothing is marked that can run here."),
+        "fetch": N_("Nothing is marked whose packages are fetched: mark a stack, such as torchtitan."),
         "script": N_("There is no plan whose script could be shown."),
     }
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "start":
+        if action in ("start", "check"):
             return True if self._runnable() else None
         if action == "save_preset":
             return None if self.choice.empty else True
-        if action in ("check", "script"):
+        if action == "fetch":
+            return True if self._stacks() else None
+        if action == "script":
             return True if self.plan is not None and self.plan.configurations else None
         return True
+
+    def _stacks(self) -> dict[str, None]:
+        """Return the frameworks of the plan whose packages are fetched."""
+        planned = self.plan.configurations if self.plan else ()
+        return dict.fromkeys(
+            item.configuration.framework for item in planned if item.launch.requirements and not item.example
+        )
+
+    def action_fetch(self) -> None:
+        if self.plan is not None and (stacks := self._stacks()):
+            words = check_words(self.plan, Choice({"frameworks": tuple(stacks), "cases": self.choice.values("cases")}))
+            self.app.push_screen(CommandPage(_("Packages"), self.workspace, ["fetch", *words[1:-1]]))
+
+    def action_add_program(self) -> None:
+        self.query_one(Prompt).ask("program", _("your program with its arguments, such as: python train.py --bs 32"))
+
+    def _add_program(self, command: str) -> None:
+        """Run a program once and write its entries, which the lists then show."""
+        self.app.push_screen(CommandPage(_("Own program"), self.workspace, ["init", "--program", command]))
 
     def _runnable(self) -> bool:
         return self.plan is not None and any(not item.example for item in self.plan.configurations)
@@ -84,7 +107,7 @@ class PlanActions(PlaceScreen):
         elif isinstance(row, tuple):
             preset = row[1]
             exact = isinstance(preset, Selection)
-            self._choose_and_show(choice_of(preset) if exact else preset.applied(self.choice))
+            self.choose_and_show(choice_of(preset) if exact else preset.applied(self.choice))
 
     def preset_rows(self) -> dict[Hashable, Row]:
         """Return rows of what the user saved, then of the reports, then of what the last campaign ran."""
@@ -158,9 +181,11 @@ class PlanActions(PlaceScreen):
         )
 
     def text_typed(self, event: Prompt.Typed) -> None:
-        """Take repeats, or the name of a preset or of the campaign."""
+        """Take repeats, a program, or the name of a preset or of the campaign."""
         if event.purpose == "name":
             self.choose(replace(self.choice, name=event.text.strip()))
+        elif event.purpose == "program" and event.text.strip():
+            self._add_program(event.text.strip())
         elif event.purpose == "repeats":
             self._repeats_typed(event.text.strip())
         elif event.purpose == "preset" and event.text.strip():
@@ -168,7 +193,7 @@ class PlanActions(PlaceScreen):
 
     def action_repeat(self) -> None:
         if last := self.main.book.last_selection():
-            self._choose_and_show(choice_of(last[1]))
+            self.choose_and_show(choice_of(last[1]))
 
     def action_script(self) -> None:
         from dlperf.render.preview import preview_text
@@ -199,7 +224,7 @@ class PlanActions(PlaceScreen):
         if self.plan is None or not self._runnable():
             return
         if any(item.example for item in self.plan.configurations):
-            self.notify(_("Machines of published reports cannot be run on: unmark them first."), severity="warning")
+            self.notify(_("Machines that are not here cannot be run on: unmark them first."), severity="warning")
             return
         plan = self.plan
         name = self.choice.name or campaign_name(plan, datetime.fromisoformat(self.settings.now()))

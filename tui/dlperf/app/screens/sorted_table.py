@@ -16,6 +16,9 @@ from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import _
 
+FIGURE = 9
+"""Least importance of the columns that a table is for."""
+
 
 class SortedTableScreen(PlaceScreen):
     view: SortedView[Any]
@@ -29,8 +32,10 @@ class SortedTableScreen(PlaceScreen):
         raise NotImplementedError
 
     def action_sort(self) -> None:
-        """Sort by the next column that is shown; after the last one, in the order without sorting."""
-        columns = [None, *self.table.visible_columns]
+        """Sort by the next column that is shown, the figure first; after the last one, in the order without sorting."""
+        kinds = enumerate(self.view.columns())
+        figures = {at for at, kind in kinds if kind.largest_first and kind.importance >= FIGURE}
+        columns = [None, *sorted(self.table.visible_columns, key=lambda column: column not in figures)]
         at = columns.index(self.view.column) if self.view.column in columns else 0
         column = columns[(at + 1) % len(columns)]
         self.show_view(replace(self.view, column=None) if column is None else self.view.sorted_by(column))

@@ -232,6 +232,8 @@ class WatchScreen(TrialList, LogActions):
         self._shows_side_logs = not self._shows_side_logs
         self.set_class(self._shows_side_logs, "-split-logs")
         self._update_side_logs()
+        if self._shows_side_logs and self.campaign and len(self.campaign.side_logs(self._shown)) < 2:
+            self.notify(_("There is no other log to show: the trial has one, and no other trial runs."), markup=False)
 
     def _update_side_logs(self) -> None:
         self.show_side_logs(self.campaign.side_logs(self._shown) if self._shows_side_logs and self.campaign else {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -47,6 +47,18 @@ class Catalog:
         """Ids of the user's machines: this one, and those that the workspace describes."""
         own = (name for name, entry in self.hardware.items() if name in self.own_hardware and not entry.example)
         return list(dict.fromkeys([*(["local"] if "local" in self.hardware else []), *own]))
+
+    def describes(self, name: str, gpus: Mapping[int, str]) -> bool:
+        """Return whether an entry can describe a machine with these GPUs; see ``Hardware.has_gpus_of``."""
+        entry = self.hardware[name]
+        accelerator = self.accelerators[entry.accelerator] if entry.accelerator else None
+        return all(entry.has_gpus_of(node, accelerator, gpus) for node in entry.nodes)
+
+    def on_machine(self, gpus: Mapping[int, str]) -> Catalog:
+        """Return the catalogue for a machine with these GPUs: entries of another one are examples."""
+        elsewhere = (name for name, item in self.hardware.items() if item.is_here and not self.describes(name, gpus))
+        examples = {name: self.hardware[name].model_copy(update={"example": True}) for name in elsewhere}
+        return replace(self, hardware=self.hardware | examples)
 
 
 def load_catalog(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli import options
-from dlperf.cli.output import print_note
+from dlperf.cli.output import print_note, print_text
 from dlperf.cli.verdicts.deciding import Deciding, options_of, seconds_of
 from dlperf.cli.verdicts.gates import print_judgements
 from dlperf.errors import ExitCode, RequestError
@@ -38,7 +38,7 @@ DetachOption = Annotated[bool, typer.Option("--detach", help="Run the engine in 
 
 
 @commands.command()
-@options.selecting(*options.AXES, "repeats", "protocol", "profile")
+@options.selecting(*options.AXES, "repeats", "protocol", "node", "first_seed", "profile")
 def run(
     context: typer.Context,
     selection: Selection,
@@ -205,4 +205,4 @@ def _wait_for_answer(paths: CampaignPaths, asked_at: int) -> None:
 def _print_started(paths: CampaignPaths, pid: int) -> None:
     name = shlex.quote(one_line(paths.name))
     print_note(f"engine started (process {pid}); progress: `dlperf status {name}`, stop: `dlperf cancel {name}`")
-    print(paths.name)
+    print_text(paths.name)

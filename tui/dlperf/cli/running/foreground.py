@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dlperf.cli.output import LiveLines, print_note, print_remarks, print_table
+from dlperf.cli.output import LiveLines, print_note, print_remarks, print_table, print_text
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line
 
@@ -164,8 +164,8 @@ def print_results(workspace: WorkspacePaths, paths: CampaignPaths) -> None:
     print_table(RESULT_HEADERS, map(result_cells, rows))
     with_caveats = [row for row in rows if caveats(row)]
     if with_caveats:
-        print()
+        print_text()
     for row in with_caveats[:MOST_CAVEATS]:
         print_remarks(row.id, caveats(row))
     if len(with_caveats) > MOST_CAVEATS:
-        print(f"and caveats of {len(with_caveats) - MOST_CAVEATS} more: see the site, or `dlperf results --json`")
+        print_text(f"and caveats of {len(with_caveats) - MOST_CAVEATS} more: see the site, or `dlperf results --json`")

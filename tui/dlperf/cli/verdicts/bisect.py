@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli import options
-from dlperf.cli.output import print_note
+from dlperf.cli.output import print_note, print_text
 from dlperf.cli.verdicts.deciding import options_of, seconds_of
 from dlperf.cli.verdicts.versions import Turns
 from dlperf.errors import ExitCode, RequestError
@@ -141,12 +141,12 @@ def _print_end(beliefs: Beliefs, failed: tuple[str, ...]) -> ExitCode:
     trials = count_noun(sum(beliefs.counts.values()), "trial")
     if beliefs.found:
         print_note(f"first worse commit, at least {percent(CONFIDENCE, 0)} probable, by {trials}")
-        print(beliefs.found)
+        print_text(beliefs.found)
         return ExitCode.DONE
     remaining = beliefs.range()
     if beliefs.is_misfit:
         print_note(f"cannot tell: more than one commit changed the speed, by {trials}; the most likely ones:")
     else:
         print_note(f"cannot tell: one of {count_noun(len(remaining), 'commit')}, by {trials}:")
-    print("\n".join(remaining))
+    print_text("\n".join(remaining))
     return ExitCode.CANNOT_TELL

@@ -144,6 +144,8 @@ def _print_comparisons(outcome: Comparisons) -> None:
         print_note(text)
     for point in outcome.ambiguous:
         print_note(f"not compared: {point}")
+    for pair in (pair for pair in outcome.pairs if pair.of_kind):
+        print_note(f"{pair.b.id}: B/A, interval, p and verdict are of the kind, over {pair.gpus} machines")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
         print_note(f"different conditions, {count} of {len(outcome.pairs)}: {difference}")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli import options
-from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.cli.verdicts.deciding import options_of
 from dlperf.errors import ExitCode
 from dlperf.view.text import count_noun, percent
@@ -68,7 +68,7 @@ def show(
     workspace = options.current_workspace(context)
     if name is None:
         names = [path.stem for path in workspace.baseline_files()]
-        print_json(names) if as_json else print("\n".join(names))
+        print_json(names) if as_json else print_text("\n".join(names))
         return
     baseline = read_baseline(workspace, name)
     if as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlperf.cli import options
-from dlperf.cli.output import print_json, print_note
+from dlperf.cli.output import print_json, print_note, print_text
 from dlperf.cli.verdicts.deciding import Deciding, options_of, seconds_of
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import number, percent
@@ -127,8 +127,8 @@ def _print_share(
     for label, row in (("published", original), ("yours", again)):
         if row.value is not None:
             each = number(row.value / row.gpus_total)
-            print(f"{label}: {number(row.value)} {row.unit}, {each} a GPU ({row.campaign})")
-    print(f"verdict: {verdict or again.status}")
+            print_text(f"{label}: {number(row.value)} {row.unit}, {each} a GPU ({row.campaign})")
+    print_text(f"verdict: {verdict or again.status}")
 
 
 def _judged(
@@ -161,10 +161,10 @@ def _plan_again(context: typer.Context, original: ConfigurationResult, given: Se
 def _print_agreement(item: Judgement, found: Claim) -> None:
     for label, row in (("original", found.a), ("yours", found.b)):
         trials = f", {row.n} trials, spread {percent(row.spread)}" if row.n else ", no trials published"
-        print(f"{label}: {number(row.value)} {row.unit} ({row.campaign}{trials})")
-    print(f"verdict: {item.verdict}")
+        print_text(f"{label}: {number(row.value)} {row.unit} ({row.campaign}{trials})")
+    print_text(f"verdict: {item.verdict}")
     if item.found:
-        print(f"loss that was sought: {percent(item.found.loss, 2)}")
+        print_text(f"loss that was sought: {percent(item.found.loss, 2)}")
     reasons = (str(reason) for reason in found.reasons if reason.code != "with_caveat")
     for reason in dict.fromkeys((*reasons, *found.differences)):
         print_note(f"different or unknown: {reason}")

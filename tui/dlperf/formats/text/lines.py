@@ -56,6 +56,8 @@ class LineReader:
         self._wrapping = wrapping
         self._origin = 0, b"", b""
         """Number, rank and time of the last physical line: they hold for all of a progress bar."""
+        self._cut: tuple[int, bytes] | None = None
+        """Number and text of a line of which more follows."""
         self._parts: list[bytes] = []
         self._pending_size = 0
         self._inside_line = False
@@ -76,9 +78,11 @@ class LineReader:
             yield self._unwrap(lines) if self._wrapping else lines
 
     def _unwrap(self, lines: Lines) -> Lines:
-        """Take the prefixes off the lines."""
+        """Take the prefixes off the lines, and join those that a terminal cut."""
         if self._wrapping is None:
             return lines
+        if self._wrapping.width:
+            return self._whole(lines, self._wrapping.width)
         texts, ranks, times = [], [], []
         for number, line in zip(lines.numbers, lines.lines, strict=True):
             text, rank, time = self._wrapping.strip(line)
@@ -89,6 +93,16 @@ class LineReader:
             times.append(self._origin[2])
         origins = Origins(ranks, times, self._wrapping.timed)
         return Lines(b"\n".join(texts), texts, lines.numbers, lines.end, origins)
+
+    def _whole(self, lines: Lines, width: int) -> Lines:
+        whole: list[tuple[int, bytes]] = []
+        for number, piece in zip(lines.numbers, lines.lines, strict=True):
+            first, before = self._cut or (number, b"")
+            text = (before + piece)[:LINE_LIMIT]
+            self._cut = (first, text) if len(piece) == width else None
+            if self._cut is None:
+                whole.append((first, text))
+        return _join_lines(whole, lines.end)
 
     def _finish(self) -> Iterator[Lines]:
         last = self._take_pending()

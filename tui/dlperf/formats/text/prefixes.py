@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import nan
 from pathlib import Path
 
@@ -13,13 +14,15 @@ from dlperf.formats.text.numbers import Clock
 
 SAMPLED = 1000
 """Lines of the beginning that are looked at."""
+LEAST_WIDTH, MOST_WIDTH, CUT = 60, 400, 0.2
+"""Columns of terminals, and the least share of lines that fill them."""
 MOST_PREFIXES = 4
 """Of one line: a container's time, then a node's name, then a rank, then an indentation."""
 LEAST_INDENT, MOST_INDENT = 2, 16
 """Spaces before every line: Megatron's own lines begin with one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """One kind of prefix, with groups ``rank`` and ``time`` where it has them."""
 
@@ -55,6 +58,13 @@ LOGGERS = _kinds("loggers")
 
 
 _COMMA = re.compile(rb"(?<=\d),(?=\d)")
+_DECIMAL_COMMA = re.compile(rb"\d,\d{1,2}(?!\d)|\d,\d{4}")
+"""One that is not before thousands, nor before milliseconds."""
+
+
+def has_decimal_commas(text: bytes) -> bool:
+    """Whether a text may write numbers with a comma for the decimal point."""
+    return _DECIMAL_COMMA.search(text) is not None
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,8 @@ class Wrapping:
     """Spaces before every line."""
     decimal_commas: bool = False
     """Numbers are written with a comma for the decimal point."""
+    width: int = 0
+    """Columns at which a terminal cut its lines; 0 where they are whole."""
 
     def inside(self, outer: Wrapping | None) -> Wrapping:
         """Return these prefixes inside others."""
@@ -75,7 +87,7 @@ class Wrapping:
             return self
         return Wrapping((*outer.kinds, *self.kinds), outer.spaced | self.spaced, outer.indent)
 
-    @property
+    @cached_property
     def timed(self) -> Kind | None:
         """The kind whose time counts: the program's own before that of an arrival."""
         timed = [kind for kind in self.kinds if kind.time_format]
@@ -139,6 +151,13 @@ def find_wrapping(lines: Sequence[bytes], kinds: Sequence[Kind] = LAUNCHERS) -> 
             spaced.add(kind)
         sample = [_rest(line, match, kind in spaced) if match else line for line, match in matches]
     return Wrapping(tuple(found), frozenset(spaced), indent) if found or indent else None
+
+
+def cut_width(lines: Sequence[bytes]) -> int:
+    """Return the length at which a terminal may have cut lines: the greatest, that many of them have; else 0."""
+    lengths = [len(line) for line in lines[:SAMPLED]]
+    width = max(lengths, default=0)
+    return width if LEAST_WIDTH <= width <= MOST_WIDTH and lengths.count(width) >= CUT * len(lengths) else 0
 
 
 def _rest(line: bytes, match: re.Match[bytes], spaced: bool) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from dlperf.catalog.linear import compile_linear
 from dlperf.formats.recorder import Recorder
+from dlperf.formats.rules import leading_text
 
 
 class SectionRule:
@@ -15,13 +16,17 @@ class SectionRule:
     A section is a line, and the lines after it that are indented.
     """
 
-    contains = b""
-
     def __init__(self, recorder: Recorder, name: str, begins: str, holds: str) -> None:
         self._recorder = recorder
         self._name = name
         self._begins, self._holds = compile_linear(begins).search, compile_linear(holds).search
+        self._beginning = leading_text(begins).encode()
         self._inside = False
+
+    @property
+    def contains(self) -> bytes:
+        """Text of the line that a section begins with; inside of one, every line is looked at."""
+        return b"" if self._inside else self._beginning
 
     def search(self, line: bytes) -> re.Match[bytes] | None:
         if self._begins(line):

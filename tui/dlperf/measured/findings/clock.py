@@ -25,31 +25,38 @@ ENDS = 5
 """Arrivals at each end of the window: of these, the line that waited least for being seen counts."""
 
 
-def findings_of_clock(
-    samples: Samples,
-    first: int,
-    last: int,
-    arrivals: Sequence[Arrival],
-    duration_seconds: float | None,
-    by_timestamps: bool,
-) -> tuple[Finding, ...]:
-    """Compare the times of the records of a window with when they arrived, and with how long the trial took.
+def findings_of_clock(window: float, moved: float, by_timestamps: bool) -> tuple[Finding, ...]:
+    """Say by how much the clock of a log was set within its window.
 
     Args:
-        first, last: of the records.
-        duration_seconds: of the trial, by the monotonic clock.
+        window: seconds, by the times of the log.
+        moved: by ``clock_setting``.
         by_timestamps: whether the value follows from the times; one that the program printed may be right.
+    """
+    if not moved:
+        return ()
+    is_large = abs(moved) > LARGE_SHARE * max(window - moved, LOOK_SECONDS)
+    make = note if not by_timestamps else error if is_large else warning
+    return (make("clock_moved", seconds=moved, window=window),)
+
+
+def clock_setting(
+    samples: Samples, first: int, last: int, arrivals: Sequence[Arrival], duration_seconds: float | None
+) -> float:
+    """By how many seconds the clock of a log was set within a window; 0 where nothing contradicts its times.
+
+    Args:
+        first, last: records of the window.
+        arrivals: of its lines, by the monotonic clock.
+        duration_seconds: of the trial, by the monotonic clock.
     """
     window = samples.time[last] - samples.time[first]
     moved = clock_moved(samples, first, last, arrivals)
     if moved is None and duration_seconds and window > duration_seconds + 1.0:
         moved = window - duration_seconds
-    true = window - moved if moved is not None else window
-    if moved is None or not isfinite(window) or abs(moved) < LEAST_SHARE * max(true, LOOK_SECONDS):
-        return ()
-    is_large = abs(moved) > LARGE_SHARE * max(true, LOOK_SECONDS)
-    make = note if not by_timestamps else error if is_large else warning
-    return (make("clock_moved", seconds=moved, window=window),)
+    if moved is None or not isfinite(window) or abs(moved) < LEAST_SHARE * max(window - moved, LOOK_SECONDS):
+        return 0.0
+    return moved
 
 
 def finding_of_arrival(samples: Samples, first: int, last: int, arrivals: Sequence[Arrival]) -> Finding:

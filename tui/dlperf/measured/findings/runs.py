@@ -192,6 +192,10 @@ def _is_slow(speed: float, speeds: Sequence[float]) -> bool:
     return not is_median_at_most(speed / STALL_SHARE, speeds) and speed < STALL_SHARE * statistics.median(speeds)
 
 
+LEAST_GAPS = 3
+"""Records from which on a pause before one of them is told from a wrong printed rate."""
+
+
 def _printed_rate(context: _CheckedRun) -> Finding | None:
     figure = context.figure
     if figure is None or figure.value_printed is None or figure.value_from_timestamps is None:
@@ -200,6 +204,8 @@ def _printed_rate(context: _CheckedRun) -> Finding | None:
         return None
     difference = figure.value_printed / figure.value_from_timestamps - 1
     if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(context):
+        return None
+    if difference > 0 and figure.estimate.samples < LEAST_GAPS:
         return None
     if abs(difference) <= MOST_SHORT_PAUSES and context.reading.paused_share > MOST_PAUSED:
         return None

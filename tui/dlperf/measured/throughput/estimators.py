@@ -220,16 +220,16 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
 
 
 @estimator
-def settled(reading: Reading, skip: int = 0, cap: int = 20) -> Estimate:
+def settled(reading: Reading, skip: int = 0, cap: int = 20, least: int | None = None) -> Estimate:
     """Divide all samples after the warm-up by the time between their timestamps.
 
     The warm-up ends after ``skip`` steps at the first whole second from which the rate of 5 s is within 1 % of that of
-    the 5 s after them, ``cap`` seconds after its first record at the latest.
+    the 5 s after them, ``least`` seconds after its first record at the earliest and ``cap`` at the latest.
     """
     timed, start = reading.timed, start_after(reading, skip)
     times = entries_at(reading.run.samples.time, timed)
     begin = reading.run.samples.time[start]
-    for second in range(min(cap, MOST_WARM_UP) + 1):
+    for second in range(least or 0, min(cap, MOST_WARM_UP) + 1):
         places = [bisect_left(times, begin + second + later) for later in (0, STEADY_SECONDS, 2 * STEADY_SECONDS)]
         if places[-1] >= len(timed):
             break

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import chain
 from math import inf, isfinite, nan
+from typing import Literal
 
+from dlperf.catalog.units import is_time
 from dlperf.formats.samples import STEPS_PER_SECOND
 from dlperf.measured.throughput.estimators import Estimator, estimate, parse_estimator
 from dlperf.measured.throughput.reading import Estimate, FactMissing, NotEstimable, Reading
@@ -62,9 +64,9 @@ class Figure:
     value_printed: float | None = None
     """Throughput of all records between the first and the last by the values that they print; None without any."""
     goodput: float | None = None
-    """Throughput after the first steps with all pauses: evaluations, checkpoints, stalls."""
+    """Throughput with all pauses after the steps that the rule skips: evaluations, checkpoints, stalls."""
     steady: float | None = None
-    """Throughput after the first steps without pauses."""
+    """The same without pauses."""
     estimates: dict[str, float] = field(default_factory=dict)
     """Values by canonical text of the other estimators that the log supports."""
 
@@ -78,11 +80,12 @@ class Figure:
 
     @property
     def leaves_out_pauses(self) -> bool:
-        return _leaves_out_pauses(self.estimator)
+        return pauses_of(self.estimator) == "without"
 
 
-def _leaves_out_pauses(rule: str) -> bool:
-    return rule.startswith(("steady(", "steady_rate("))
+def pauses_of(rule: str) -> Literal["with", "without"]:
+    """Say whether a value under an estimator holds the pauses of its run."""
+    return "without" if rule.startswith(("steady(", "steady_rate(")) else "with"
 
 
 def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
@@ -94,14 +97,15 @@ def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
     """
     rule = parse_estimator(rule) if isinstance(rule, str) else rule or natural_estimator(reading)
     result = estimate(reading, rule)
+    skip = dict(rule.arguments).get("skip", WARM_UP_STEPS)
     return Figure(
         str(rule),
         result,
         value_from_timestamps=result.value if rule.from_timestamps else _by_timestamps(reading, result, str(rule)),
         value_printed=_value_printed(reading, result, rule),
-        goodput=_first_of(reading, RATE, GOODPUT),
-        steady=_first_of(reading, *_steady_rules(reading)),
-        estimates=_other_estimates(reading, str(rule)),
+        goodput=_first_of(reading, f"rate(skip={skip})", f"goodput(skip={skip})"),
+        steady=_first_of(reading, *_steady_rules(reading, skip)),
+        estimates=_other_estimates(reading, str(rule), result),
     )
 
 
@@ -113,10 +117,12 @@ def natural_estimator(reading: Reading) -> Estimator:
     they processed and the factor is large, the printed values are wrong. Where the time between records holds pauses,
     such as evaluations, the printed values are better. Running means of step times hold the warm-up, and the same batch
     size makes a rate of either. The time that a program states for its epochs comes before its records.
-    Where no rule applies, return the one that lacks only one fact,
+    A time to train is what its program is run for. Where no rule applies, return the one that lacks only one fact,
     so that its reason names the fact.
     """
     rules = [parse_estimator(choice) for choice in NATURAL]
+    if any(is_time(summary.unit) for summary in reading.run.summaries[-1:]):
+        return parse_estimator("summary()")
     if reading.run.epochs and reading.run.epochs[-1].unit == STEPS_PER_SECOND:
         totals = parse_estimator(TOTALS if len(reading.run.epochs) > 1 else ONLY_TOTAL)
         if _gives(reading, totals):
@@ -139,6 +145,8 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
         value = estimate(reading, rule).value
     except NotEstimable:
         return False
+    if str(rule) == RATE and reading.paused_share > MOST_PAUSED:
+        return False
     try:
         printed = estimate(reading, STEADY).value
     except NotEstimable:
@@ -147,8 +155,6 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
         return False
     if reading.run.window == "cumulative" and not any(map(isfinite, reading.run.samples.value)):
         return True
-    if str(rule) == RATE and reading.paused_share > MOST_PAUSED:
-        return False
     if str(rule) == STEADY:
         return not _contradicts_clock(reading, value)
     low, high = sorted((value, printed))
@@ -194,9 +200,11 @@ def _first_of(reading: Reading, *rules: str) -> float | None:
     return None
 
 
-def _steady_rules(reading: Reading) -> tuple[str, ...]:
+def _steady_rules(reading: Reading, skip: int) -> tuple[str, ...]:
     """Return the rules without pauses, the one to believe first."""
-    rules = (STEADY, STEADY_RATE) if reading.paused_share > MOST_PAUSED else (STEADY_RATE, STEADY)
+    rules = f"steady_rate(skip={skip})", f"steady(skip={skip})"
+    if reading.paused_share > MOST_PAUSED:
+        rules = rules[1], rules[0]
     return tuple(rule for rule in rules if _is_plausible(reading, parse_estimator(rule)))
 
 
@@ -207,7 +215,7 @@ def _by_timestamps(reading: Reading, result: Estimate, rule: str) -> float | Non
     begins = result.first == 0 or result.first in reading.epoch_starts
     start = result.first - (not begins)
     try:
-        pauses = pauses_between(reading, start, result.last) if _leaves_out_pauses(rule) else ()
+        pauses = pauses_between(reading, start, result.last) if pauses_of(rule) == "without" else ()
         return between(reading, start, result.last, pauses).value
     except NotEstimable:
         return None
@@ -218,7 +226,7 @@ def _value_printed(reading: Reading, result: Estimate, rule: Estimator) -> float
     if result.first is None or result.last is None:
         return None if rule.from_timestamps else result.value
     window = range(result.first + rule.from_timestamps, result.last + 1)
-    if not rule.from_timestamps and (_leaves_out_pauses(str(rule)) or result.samples == len(window)):
+    if not rule.from_timestamps and (pauses_of(str(rule)) == "without" or result.samples == len(window)):
         return result.value
     try:
         pauses = frozenset(pauses_between(reading, result.first, result.last) if rule.name == "steady_rate" else ())
@@ -230,12 +238,14 @@ def _value_printed(reading: Reading, result: Estimate, rule: Estimator) -> float
     return value if 0 < value < inf else None
 
 
-def _other_estimates(reading: Reading, chosen: str) -> dict[str, float]:
+def _other_estimates(reading: Reading, rule: str, chosen: Estimate) -> dict[str, float]:
     values = {}
     for text in OTHER_ESTIMATORS:
         try:
-            values[text] = estimate(reading, text).value
+            found = estimate(reading, text)
         except NotEstimable:
             continue
-    values.pop(chosen, None)
+        if found.unit == chosen.unit:
+            values[text] = found.value
+    values.pop(rule, None)
     return values

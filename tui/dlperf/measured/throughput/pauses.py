@@ -12,7 +12,7 @@ from math import isfinite
 from operator import lt, sub, truediv
 from typing import TYPE_CHECKING
 
-from dlperf.evidence.columns import entries_at, is_median_at_least, is_median_at_most
+from dlperf.evidence.columns import entries_at, is_median_at_least, is_median_at_most, total
 
 if TYPE_CHECKING:
     from dlperf.measured.throughput.reading import Reading
@@ -62,12 +62,13 @@ def timed_gaps(reading: Reading, window: slice) -> TimedGaps:
                 speeds.append(count / time)
                 gaps.append(time)
     usual, limit = statistics.median(speeds) if speeds else 0.0, 2 * reading.clock_resolution
-    pauses = [
+    slow = [
         index
         for index, speed, gap in zip(indices, speeds, gaps, strict=True)
         if PAUSE * speed < usual and gap * (1 - PAUSE * speed / usual) > limit
     ]
-    return TimedGaps(indices, speeds, pauses if len(pauses) <= MOST_PAUSES * len(speeds) else [])
+    rare = slow if len(slow) <= MOST_PAUSES * len(speeds) else []
+    return TimedGaps(indices, speeds, sorted((*rare, *reading.idle_between(window.start, window.stop - 1))))
 
 
 def share_of_pauses(reading: Reading) -> float:
@@ -76,6 +77,13 @@ def share_of_pauses(reading: Reading) -> float:
     A pause makes a record take ``PAUSE`` times as long as usual and is rare.
     """
     seconds, steps = _between_records(reading)
+    times = reading.run.samples.time
+    idle = total(times[index] - times[index - 1] for index in reading.idle_between(0, len(times) - 1))
+    lost = _lost_to_pauses(reading, seconds, steps)
+    return (lost + idle) / (sum(seconds) + idle) if lost + idle else 0.0
+
+
+def _lost_to_pauses(reading: Reading, seconds: array[float], steps: array[float]) -> float:
     if len(seconds) < 3:
         return 0.0
     paces = array("d", map(truediv, seconds, steps))
@@ -86,7 +94,7 @@ def share_of_pauses(reading: Reading) -> float:
     lost = [
         seconds[index] - usual * steps[index] for index in slow if seconds[index] > PAUSE * usual * steps[index] + limit
     ]
-    return sum(lost) / sum(seconds) if len(lost) <= MOST_PAUSES * len(seconds) else 0.0
+    return sum(lost) if len(lost) <= MOST_PAUSES * len(seconds) else 0.0
 
 
 def _between_records(reading: Reading) -> tuple[array[float], array[float]]:

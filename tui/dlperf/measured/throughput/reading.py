@@ -21,6 +21,9 @@ from dlperf.messages import message
 UNEQUAL_BATCHES = 0.1
 """Batch sizes computed from printed rates and times differ by less if only digits are rounded."""
 
+SAME_EPOCH = 1.2
+"""Times the usual number of steps below which all records count those of one epoch; of three that are added up, the
+last has 1.5 times the usual number."""
 CLOCK_JITTER = 1.0
 """Seconds by which the timestamps of processes that share a log may go back."""
 MOST_CLOCK_BACKS = 0.02
@@ -225,9 +228,11 @@ class Reading:
     def epoch_starts(self) -> Sequence[int]:
         """Indices of the records that begin an epoch; the gap before them is not measured.
 
-        There the step counter went back, or is the same in a log of one record an epoch.
+        There the step counter went back, or is the same in a log of one record an epoch, some of them cut.
         """
         epochs, steps = self.run.samples.epoch, self.run.samples.step
+        if self.counts_within_epochs:
+            return array("q", (index for index in range(1, len(steps)) if epochs[index] > epochs[index - 1]))
         return array(
             "q",
             (
@@ -239,10 +244,17 @@ class Reading:
         )
 
     @property
+    def counts_within_epochs(self) -> bool:
+        """Whether each record is of an epoch, and states the steps of that epoch instead of those since the start."""
+        steps = finite(self.run.samples.step) if self.run.window == "epoch" else ()
+        return len(steps) > 1 and max(steps) < SAME_EPOCH * statistics.median(steps)
+
+    @property
     def repeats(self) -> int:
         """Records with the step of the record before, in the same epoch."""
-        steps, begins = self.run.samples.step, frozenset(self.epoch_starts)
-        return sum(steps[index] == steps[index - 1] for index in self.spacings.back if index not in begins)
+        steps = self.run.samples.step
+        others = {*self.epoch_starts, *self.idle_between(0, len(steps) - 1)}
+        return sum(steps[index] == steps[index - 1] for index in self.spacings.back if index not in others)
 
     @cached_property
     def clock_backs(self) -> Sequence[int]:
@@ -264,6 +276,14 @@ class Reading:
         breaks = sorted({*self.epoch_starts, *self.clock_backs, *without})
         cuts = (index for index in breaks if start < index <= end)
         return ((first, following - 1) for first, following in pairwise(chain((start,), cuts, (end + 1,))))
+
+    def idle_between(self, start: int, end: int) -> Sequence[int]:
+        """Return the indices of the records after ``start`` up to ``end`` before which time went without a sample."""
+        counted, times = self.run.samples.samples, self.run.samples.time
+        if not any(map(isfinite, counted)):
+            return ()
+        same = (index for index in range(start + 1, end + 1) if counted[index] == counted[index - 1])
+        return [index for index in same if times[index] > times[index - 1]]
 
     def work(self, first: int, last: int) -> float:
         """Return the samples that all GPUs processed after record ``first`` up to record ``last`` of one epoch."""

@@ -83,8 +83,10 @@ def _seconds_of_steps(reading: Reading, used: Sequence[int], speeds: Sequence[fl
 def _steps_covered(reading: Reading, used: Sequence[int]) -> Sequence[float]:
     """Return how many steps each record covers: those since the record before it, at most the usual number.
 
-    A record of one step counts once, however many steps are not printed.
+    A record of one step counts once, however many steps are not printed. That of an epoch states its steps.
     """
+    if reading.counts_within_epochs:
+        return entries_at(reading.run.samples.step, used)
     usual, done = reading.spacings.usual, reading.steps_done
     if reading.run.window in ("step", "run") or set(reading.spacings.counts) <= {1.0}:
         return array("d", repeat(1.0, len(used)))

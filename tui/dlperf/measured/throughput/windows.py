@@ -88,7 +88,7 @@ def estimate_from(reading: Reading, indices: Sequence[int], value: float) -> Est
 
 def estimate_from_summaries(reading: Reading, used: Sequence[Summary], dropped: int, value: float) -> Estimate:
     lines = [summary.line for summary in used]
-    unit = reading.run.unit or used[0].unit
+    unit = reading.run.unit if counts_samples(used[0].unit) else used[0].unit  # beside rates, some state a time
     return Estimate(value, unit, len(used), dropped, first_line=min(lines), last_line=max(lines))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from dlperf.messages import Message
 from dlperf.redaction import Redactor
 from dlperf.report.data import SiteData
 from dlperf.report.site.locations import configuration_page, html_address
-from dlperf.table.columns import DATA_SCHEMA, axis_columns, flat_rows
+from dlperf.table.columns import DATA_SCHEMA, axis_columns, csv_text, flat_rows
 from dlperf.table.model import ConfigurationResult
 from dlperf.verification.audit import COLUMNS, AuditRow
 
@@ -30,8 +28,6 @@ class SiteRow(ConfigurationResult):
 
     roofline: float | None = None
     """As ``SiteData.roofline``."""
-    date: str = ""
-    """When its campaign began or its report was published; empty if unknown."""
     address: str = ""
     """Address on the site."""
 
@@ -53,7 +49,9 @@ class Download:
 def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[SiteRow]:
     return [
         SiteRow(
-            **field_values(row), roofline=data.roofline(row), date=data.created(row.campaign), address=_address_of(row)
+            **field_values(row) | {"date": row.date or data.created(row.campaign)},
+            roofline=data.roofline(row),
+            address=_address_of(row),
         )
         for row in results
     ]
@@ -97,12 +95,7 @@ def _address_of(row: ConfigurationResult) -> str:
 
 def rows_csv(columns: Columns) -> str:
     """Return a line for each row, without trials and findings; missing values are empty."""
-    kept = {name: map(_csv_cell, cells) for name, cells in columns.items() if name not in NESTED}
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(kept)
-    writer.writerows(zip(*kept.values(), strict=True))
-    return stream.getvalue()
+    return csv_text({name: cells for name, cells in columns.items() if name not in NESTED})
 
 
 def redacted_columns(columns: Columns, redactor: Redactor) -> Columns:
@@ -113,8 +106,3 @@ def redacted_columns(columns: Columns, redactor: Redactor) -> Columns:
         return columns
     cleaned = {text: redactor.redact(text.encode())[0].decode() for text in texts}
     return {name: [cleaned.get(cell, cell) for cell in cells] for name, cells in columns.items()}
-
-
-def _csv_cell(value: object) -> object:
-    """Quote a text that a spreadsheet would take for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dlperf.errors import RequestError
 from dlperf.messages import LANGUAGES, Language
-from dlperf.opening import copy_tree, is_regular, link_or_copy, read_bytes
+from dlperf.opening import copy_tree, is_plain, is_regular, link_or_copy, linked, read_bytes
 from dlperf.report.site.locations import language_root
 from dlperf.report.site.shipped import shipped_root
 from dlperf.report.templating import render
@@ -30,6 +30,8 @@ def refuse_edition(workspace: WorkspacePaths, name: str) -> None:
     """Raise unless an edition of that name can be made: editions do not change."""
     if not NAME.fullmatch(name):
         raise RequestError(f"--edition {name!r}: letters, digits, '.', '_' and '-', such as 2026-11")
+    if not is_plain(_folder(workspace)):
+        raise linked(_folder(workspace))
     if name in editions(workspace):
         raise RequestError(f"--edition {name}: exists in {_folder(workspace)} and does not change: choose another name")
 

@@ -152,7 +152,7 @@ def _row(page: Page, row: AuditRow) -> tuple[object, ...]:
         page.data.hardware_title(row.hardware, f"{PUBLISHED}{row.report}"),
         page.data.framework_title(row.framework, f"{PUBLISHED}{row.report}"),
         row.precision.upper(),
-        "" if row.batch_size is None else str(row.batch_size),
+        "" if not row.batch_size else str(row.batch_size),
         f"{row.nodes} × {row.gpus}",
         row.published,
         figures.printed_digits(row.recomputed, like=row.published),

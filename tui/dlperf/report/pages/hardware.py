@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from dlperf.catalog.hardware import Accelerator, Hardware
@@ -95,7 +94,7 @@ def _accelerator_of(data: SiteData, name: str) -> Accelerator | None:
     if entry:
         return data.accelerators.get(entry.accelerator or "")
     title = data.hardware_title(name)
-    matching = (one for one in data.accelerators.values() if any(re.search(pattern, title) for pattern in one.match))
+    matching = (one for one in data.accelerators.values() if one.is_called(title))
     return next(matching, None)
 
 

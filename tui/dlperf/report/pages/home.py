@@ -21,7 +21,6 @@ from dlperf.report.views import Bar, FigureView, Lead, Link, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.families import work_left_out
-from dlperf.verdicts.inference.verdict import LEAST_UNITS
 
 NEWS = 6
 MOST_NAMED = 4
@@ -244,7 +243,7 @@ def lead(page: Page, answer: Answer) -> Lead:
 def gpus_of(page: Page, found: Claim) -> str:
     """Return on how many machines a claim holds; of three on, it is about their kind."""
     machine = chip(page.data, found.b)
-    if found.gpus >= LEAST_UNITS:
+    if found.of_kind:
         return machine
     return page._("one {machine}", machine=machine) if found.gpus == 1 else page._("two {machine}", machine=machine)
 

@@ -23,7 +23,7 @@ DEFINITIONS = {
     "rate": N_("Samples between two timestamps over the time between them: take steps (or all) after the first skip."),
     "settled": N_(
         "Samples over time after the warm-up, which ends after skip steps where the rate of 5 s is within 1 % of that "
-        "of the next 5 s, after cap seconds at the latest."
+        "of the next 5 s, after least seconds at the earliest and cap at the latest."
     ),
     "tipc": N_(
         "Paddle's rule: without the first skip records, then without the slowest and the fastest 5 % (5 at least)."

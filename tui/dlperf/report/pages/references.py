@@ -26,11 +26,12 @@ def subject_of(page: Page, row: ConfigurationResult) -> str:
 
 def citation(page: Page, row: ConfigurationResult) -> dict[str, str]:
     """Return the fields of a BibTeX entry, some of them empty; ``key`` is its key."""
+    imported = "computed from imported logs, not measured here" if page.data.is_imported(row.campaign) else ""
     return {
         "key": f"{at.slug(row.campaign)}:{row.id}",
         "title": subject_of(page, row),
-        "year": page.data.created(row.campaign)[:4],
-        "note": ", ".join(filter(None, (row.campaign, figures.spread_text(row), row.source))),
+        "year": (row.date or page.data.created(row.campaign))[:4],
+        "note": ", ".join(filter(None, (row.campaign, imported, figures.spread_text(row), row.source))),
         "url": address(page, row),
     }
 

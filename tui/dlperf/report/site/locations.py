@@ -108,7 +108,7 @@ def _group_name(group: ReportGroup) -> str:
 
 def configuration_anchor(result: ConfigurationResult) -> str:
     """Return the anchor of a configuration on its group's page, the same in every language."""
-    batch = "n" if result.batch_size is None else str(result.batch_size)
+    batch = "n" if not result.batch_size else str(result.batch_size)
     variant = f"-{result.variant}" if result.variant > 1 else ""
     axes = "".join(f"-{slug(axis_slug(axis))}" for axis in result.axes)
     return f"{slug(result.precision)}-bs{batch}-{result.nodes}n{result.gpus}g{axes}{variant}"

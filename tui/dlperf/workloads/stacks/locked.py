@@ -142,11 +142,17 @@ def install(locked, wanted, absent, target):
         if item["url"]:
             place(item, target)
     if packages:
+        sent = len(wanted) - len(absent)
+        print(
+            f"installing {len(wanted)} of {len(locked)} packages: {sent} fetched, {len(absent)} of pip's index",
+            flush=True,
+        )
         with open("wanted.txt", "w", encoding="utf-8") as file:
             file.write("\n".join(item["line"] for item in packages) + "\n")
         sources = [word for item in packages for folder in wheels_of(item) for word in ("--find-links", folder)]
         sources += [] if any(item in absent for item in packages) else ["--no-index"]
-        words = ("install", "--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", target)
+        words = ("install", "--progress-bar", "off", "--no-deps", "--require-hashes")
+        words += ("--only-binary", ":all:", "--target", target)
         if subprocess.run(pip(*words, *sources, "-r", "wanted.txt"), check=False).returncode:
             sys.exit(f"locked.py: pip could not install {len(packages)} of {len(locked)} packages")
     here = installed()

@@ -10,7 +10,7 @@ from typing import Any
 
 from dlperf.app.model.table import NOTHING, Column, Row, SortedView
 from dlperf.messages import Message, _, pgettext, render
-from dlperf.view.text import file_size, printable, short_duration
+from dlperf.view.text import file_size, local_time, printable, short_duration
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,11 @@ class MachineRow:
     """Arguments of ssh; empty for this machine."""
     answer: Mapping[str, Any] | None = None
     """A line of ``dlperf machines --json``; None before the first."""
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the entry says of itself that it is this machine, and describes another one."""
+        return bool((self.answer or {}).get("elsewhere"))
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -73,8 +78,9 @@ class MachinesView(SortedView[MachineRow]):
             return Row((item.hardware, item.node, _("asking …")), tones=("", "", "dim"))
         state = item.state
         if not state:
-            words = (printable(item.hardware), printable(item.node), _("no answer"), problem_text(item))
-            return Row(words, tones=("", "", "bad", ""), merged=3)
+            named = (_("not here"), "dim") if item.elsewhere else (_("no answer"), "bad")
+            words = (printable(item.hardware), printable(item.node), named[0], problem_text(item))
+            return Row(words, "dim" if item.elsewhere else "", tones=("", "", named[1], ""), merged=3)
         cells = (
             item.hardware,
             item.node,
@@ -106,7 +112,7 @@ def about_machine(item: MachineRow) -> list[str]:
     lines = [f"{printable(item.hardware)} · {printable(item.node)}"]
     if lease.get("trial"):
         user, trial, since = (printable(str(lease.get(name, ""))) for name in ("user", "trial", "since"))
-        lines.append(_("{user} runs {trial} there since {since}", user=user, trial=trial, since=since))
+        lines.append(_("{user} runs {trial} there since {since}", user=user, trial=trial, since=local_time(since)))
     for gpu in item.state.get("gpus", ()):
         figures = (
             _with_unit(gpu.get("utilization_percent"), "%"),

@@ -53,6 +53,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
         **_tested(page, results),
         **conditions(page, results),
         differences=fairness(page, results),
+        per_gpu=report_tables.per_gpu(page, published, results),
         **_figures(page, results, [row for answer in shown for row in answer.ranked]),
         **_logs(page, published, results),
     )

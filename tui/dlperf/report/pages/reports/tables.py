@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from dlperf.report import figures
@@ -11,12 +11,17 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import claimed_best
 from dlperf.report.data import distinct, grouped, is_published
 from dlperf.report.pages.page import Page
-from dlperf.report.views import ColumnView, FigureView, Link, Part, TableView, filled
+from dlperf.report.views import ColumnView, FigureView, Link, Part, TableView, TextView, filled
+from dlperf.runs.published import PublishedReport
 from dlperf.table.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
 Axis = tuple[Callable[[ConfigurationResult], object], Callable[[Page, ConfigurationResult], str | Link]]
 """Key of a row or column of a grid, and its title."""
+PER_GPU = (
+    *("hardware", "nodes_gpus", "per_gpu", "per_gpu_steady", "time_to_train", "framework", "precision", "batch_size"),
+    *("axes", "published_at"),
+)
 AXES = ("framework", "hardware", "precision", "batch_size", "axes", "nodes_gpus", "figure", "unit")
 
 
@@ -45,8 +50,34 @@ def throughput(page: Page, results: Results, shown: Results) -> list[Part]:
 
 
 def contested(results: Results) -> list[Results]:
-    """Return the results of each hardware and precision that several frameworks ran."""
-    return [rows for rows in grouped(results, _race).values() if len({row.framework for row in rows}) > 1]
+    """Return the results of each hardware and precision where several frameworks ran the same scale and settings."""
+    return [rows for rows in grouped(results, _race).values() if any(map(_is_shared, _points(rows)))]
+
+
+def _points(results: Results) -> Iterable[Results]:
+    return grouped(results, SCALE_AND_SETTINGS[0]).values()
+
+
+def _is_shared(rows: Results) -> bool:
+    return len({row.framework for row in rows}) > 1
+
+
+def per_gpu(page: Page, published: PublishedReport | None, results: Results) -> TableView:
+    """Return the values of a report that states them per GPU, the highest first, with what it states beside them."""
+    stated = {one.source for one in published.figures if one.unit.endswith("/GPU")} if published else ()
+    rows = [row for row in results if row.source in stated and row.value is not None]
+    cells = {
+        "per_gpu": lambda row: replace(page.figure(row), value=figures.optional(figures.per_gpu(row)), below=""),
+        "per_gpu_steady": lambda row: figures.optional(_beside(row, "steady_rate", row.gpus_total)),
+        "time_to_train": lambda row: figures.optional(_beside(row, "time_to_train")),
+        "axes": lambda row: figures.varying_axes(page.language, row, page.stated),
+        "published_at": lambda row: TextView(row.source, "source"),
+    }
+    return page.listed(sorted(rows, key=lambda row: -(figures.per_gpu(row) or 0.0)), PER_GPU, cells)
+
+
+def _beside(row: ConfigurationResult, metric: str, divisor: int = 1) -> float | None:
+    return next((found.value / divisor for found in row.metrics if found.id == metric), None)
 
 
 def comparisons(page: Page, results: Results, shown: Results) -> list[Part]:

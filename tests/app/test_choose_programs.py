@@ -1,0 +1,49 @@
+"""Choosing what may run here: entries of other machines, stock and tuned programs, stacks, a program of one's own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from driving import driving, press, until_shown
+
+from dlperf.app.model.choice import Choice
+from dlperf.app.model.options import options_of
+from dlperf.catalog.files.load import load_catalog
+from dlperf.runs.paths import WorkspacePaths
+
+CATALOG = load_catalog()
+
+
+def test_what_describes_this_machine_with_other_gpus_is_to_look_at():
+    for catalog, absent in ((CATALOG, False), (CATALOG.on_machine({}), True)):
+        option = next(item for item in options_of(catalog, Choice())["hardware"] if item.value == "h200")
+        assert option.example is absent
+        assert ("this machine has other GPUs or none" in option.note) is absent
+
+
+def test_frameworks_say_whether_they_are_stock_tuned_or_a_stack():
+    labels = {option.value: option.label for option in options_of(CATALOG, Choice())["frameworks"]}
+    assert labels["numpy"] == "numpy · stock"
+    assert labels["jax"] == "jax · tuned"
+    assert labels["torchtitan"] == "torchtitan · stack"
+    assert labels["paddleclas"] == "paddleclas"
+    assert "diagnosis" not in labels
+
+
+async def test_packages_are_fetched_of_marked_stacks_alone(workspace: WorkspacePaths):
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] numpy")
+        await press(pilot, "F")
+        await until_shown(pilot, "Nothing is marked whose packages are fetched")
+
+
+async def test_a_program_of_ones_own_is_run_once_and_offered(workspace: WorkspacePaths, tmp_path: Path):
+    program = tmp_path / "mine.py"
+    program.write_text("for step in range(40):\n    print(f'step {step} loss 0.5 123.0 samples/s', flush=True)\n")
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] numpy")
+        await press(pilot, "N", *f"{sys.executable} {program}", "enter")
+        await until_shown(pilot, "Done.")
+        await press(pilot, "escape")
+        await until_shown(pilot, "[ ] mine")

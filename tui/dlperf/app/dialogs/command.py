@@ -1,0 +1,53 @@
+"""The output of a dlperf command, line by line, in front of a screen; closing it ends the command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widgets import Log
+
+from dlperf.app.actions import bindings_of
+from dlperf.app.commands import RunningCommand
+from dlperf.app.dialogs.pages import CLOSE, DialogPage, links
+from dlperf.messages import _
+from dlperf.runs.paths import WorkspacePaths
+
+
+class CommandPage(DialogPage[None]):
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("command_page")
+
+    def __init__(self, title: str, workspace: WorkspacePaths, words: Sequence[str]) -> None:
+        super().__init__()
+        self._title, self._workspace, self._words = title, workspace, words
+        self._command: RunningCommand | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page") as page:
+            page.border_title = self._title
+            page.border_subtitle = links((_("esc ends it"), CLOSE))
+            yield Log(max_lines=1000)
+
+    def on_mount(self) -> None:
+        self.query_one(Log).focus()
+        self._run()
+
+    def on_unmount(self) -> None:
+        if self._command is not None:
+            self._command.stop()
+
+    @work
+    async def _run(self) -> None:
+        self._command = await RunningCommand.start(self._workspace, self._words)
+        async for line in self._command.lines():
+            self.call_later(self.query_one(Log).write_line, line)
+        code = await self._command.wait()
+        self.call_later(self._ended, _("Done.") if code == 0 else _("Ended with exit code {code}.", code=code))
+
+    def _ended(self, words: str) -> None:
+        self.query_one(Log).write_line(words)
+        self.query_one(".page").border_subtitle = links((_("esc closes"), CLOSE))

@@ -1,0 +1,76 @@
+"""``dlperf-tui --serve``: the program in a browser of this machine, behind a token in the address."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+
+from dlperf.errors import RequestError
+from dlperf.messages import _
+
+HOST, COOKIE = "127.0.0.1", "dlperf-token"
+POLICY = "default-src 'self' 'unsafe-inline' data: blob:; connect-src 'self' ws://{host}:{port}"
+"""Of a page that loads nothing from elsewhere (Content-Security-Policy)."""
+
+
+def serve(words: Sequence[str], port: int) -> None:
+    """Serve the program until Ctrl+C, one process for each page that is open.
+
+    Args:
+        words: arguments of ``dlperf-tui``.
+        port: 0 for one that is free.
+
+    Raises:
+        RequestError: textual-serve is missing, or the port is taken.
+    """
+    try:
+        from aiohttp import web
+        from textual_serve.server import Server
+    except ImportError as error:
+        raise RequestError(
+            "--serve needs textual-serve: install it beside dlperf (`pip install textual-serve`)"
+        ) from error
+    port, token = _free_port(port), secrets.token_urlsafe()
+
+    @web.middleware
+    async def only_with_token(
+        request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        given = request.query.get("token") or request.cookies.get(COOKIE, "")
+        if not secrets.compare_digest(given.encode(), token.encode()):
+            raise web.HTTPForbidden(text="dlperf-tui: open the address that the terminal shows, with its token\n")
+        if "token" in request.query:  # out of the address, which a history keeps
+            found = web.HTTPFound("/")
+            found.set_cookie(COOKIE, token, httponly=True, samesite="Strict")
+            raise found
+        return await handler(request)
+
+    class TokenServer(Server):
+        async def _make_app(self) -> web.Application:
+            app: web.Application = await super()._make_app()
+            app.middlewares.append(only_with_token)
+            app.on_response_prepare.append(_keep_to_itself)
+            return app
+
+        def initialize_logging(self) -> None:
+            """Log no access: the first address holds the token."""
+
+        async def on_startup(self, app: web.Application) -> None:
+            print(_("Open {address} (Ctrl+C ends it).", address=f"http://{HOST}:{port}/?token={token}"), flush=True)
+
+    async def _keep_to_itself(request: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Content-Security-Policy"] = POLICY.format(host=HOST, port=port)
+
+    command = [sys.executable, "-c", "from dlperf.app import main; main()", *words]
+    TokenServer(shlex.join(command), HOST, port, title="dlperf").serve()
+
+
+def _free_port(port: int) -> int:
+    try:
+        with socket.create_server((HOST, port)) as found:
+            return int(found.getsockname()[1])
+    except OSError as error:
+        raise RequestError(f"--port {port}: {error.strerror}: choose another one") from error
