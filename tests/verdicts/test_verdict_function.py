@@ -162,6 +162,16 @@ def test_the_interval_of_two_looks_holds_a_campaign_effect_of_one_deviation():
     assert codes["worse"] + codes["better"] <= 12
 
 
+def test_the_interval_of_a_claim_holds_the_true_difference_in_99_of_100_cases():
+    draw, missed = random.Random(6), 0
+    for count in [5, 7] * 1000:
+        a, b = ([draw.lognormvariate(level, 0.0035) for _ in range(count)] for level in (0.0, math.log(1.02)))
+        found = judge(Sides(a, b), CLAIM)
+        assert found is not None
+        missed += not found.low < 0.02 < found.high
+    assert 0.005 < missed / 2000 < 0.015
+
+
 def test_a_program_is_ahead_on_a_kind_of_gpu_only_beyond_what_its_gpus_differ_by():
     def evidence(draw: random.Random) -> Sides:
         return Sides(*([draw.gauss(100, 0.8) for _ in range(3)] for _ in "ab"), paired=True)

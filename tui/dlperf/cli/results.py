@@ -173,7 +173,7 @@ def compare(
 
 def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
     """Print what is below a ratio or missing in B, or cannot be told; return the exit code."""
-    from dlperf.verdicts.judging import below, judge_rows
+    from dlperf.verdicts.judging import below, exit_code, judge_rows
 
     found = [(below(pair, ratio), pair) for pair in outcome.pairs]
     short = [(kind, pair) for kind, pair in found if kind != "same"]
@@ -185,9 +185,7 @@ def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
         first = f"{missing[0].row.id} of {missing[0].row.campaign}"
         which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
         print_note(f"missing in B: {which}: measure it, or pass --allow-missing")
-    if missing or outcome.ambiguous or any(kind != "cannot_tell" for kind, _ in short):
-        return ExitCode.MEASURED_FAILED
-    return ExitCode.CANNOT_TELL if short else ExitCode.DONE
+    return exit_code([*(kind for kind, _ in found), *("missing" for _ in (*missing, *outcome.ambiguous))])
 
 
 def _print_comparisons(outcome: Comparisons) -> None:

@@ -9,7 +9,16 @@ from typing import Any
 
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import MACHINE, THIRD_PARTY, Recorded, incomparable, obstacles, recorded, scores
+from dlperf.verdicts.conditions import (
+    MACHINE,
+    THIRD_PARTY,
+    Recorded,
+    incomparable,
+    obstacles,
+    recorded,
+    scores,
+    within_drift,
+)
 from dlperf.verdicts.inference.verdict import (
     ASSUMED_MACHINES,
     CLAIM,
@@ -38,6 +47,11 @@ class Known:
     """Between campaigns of one configuration on one machine."""
     machines: Variation | None = None
     """Between machines of one kind."""
+
+    @property
+    def between_machines(self) -> Variation:
+        """Between machines of one kind, which is assumed until enough of them were measured."""
+        return self.machines or ASSUMED_MACHINES
 
 
 UNKNOWN = Known()
@@ -159,6 +173,8 @@ def claim(
     of_kind = gpus >= LEAST_UNITS
     found = judge_kind(pairs, level) if of_kind else _test(a, b, known, level)
     missing = obstacles(pairs if of_kind else [(a, b)])
+    if found is not None and found.code in DECIDED:
+        missing += within_drift(a, b, found.difference)
     if found is None or not found.decided:
         missing = missing if missing == [THIRD_PARTY] else [undecided(found, of_kind), *missing]
     elif not missing:
@@ -170,8 +186,8 @@ def _test(a: ConfigurationResult, b: ConfigurationResult, known: Known, level: f
     policy = replace(CLAIM, level=level)
     if a.hardware == b.hardware:
         return judge(Sides(scores(a), scores(b)), policy)
-    between = known.machines or Variation(ASSUMED_MACHINES)
-    return judge(Sides(scores(a), scores(b), between=(between,)), replace(policy, exact=False))
+    evidence = Sides(scores(a), scores(b), between=(known.between_machines,))
+    return judge(evidence, replace(policy, exact=False))
 
 
 def undecided(found: Verdict | None, of_kind: bool = False) -> Message:

@@ -129,6 +129,13 @@ def in_turns(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     return all(moment for moment, _ in started) and max(len(list(run)) for _, run in groupby(order)) <= MOST_IN_ROW
 
 
+def within_drift(a: ConfigurationResult, b: ConfigurationResult, difference: float) -> Iterator[Message]:
+    """Yield that the speed of a trial changed by more than the two results differ."""
+    drift = max((abs(trial.drift or 0.0) for row in (a, b) for trial in usable_trials(row)), default=0.0)
+    if abs(difference) <= drift:
+        yield message("within_drift", difference=abs(difference), drift=drift)
+
+
 def _windows(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     windows = [trial.window_seconds for row in (a, b) for trial in usable_trials(row)]
     known = [seconds for seconds in windows if seconds is not None]
