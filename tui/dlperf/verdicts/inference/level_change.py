@@ -84,10 +84,12 @@ def _weights(places: Sequence[np.ndarray], count: int) -> np.ndarray:
     splits = np.arange(1, count)
     before = [np.searchsorted(group, splits) for group in places]
     parts = [left * (len(group) - left) / len(group) for left, group in zip(before, places, strict=True)]
-    return np.sum(parts, axis=0, dtype=float)
+    found: np.ndarray = np.sum(parts, axis=0, dtype=float)
+    return found
 
 
 def _clearness(series: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the sum of squares between the two sides of each split of series around zero."""
     squares = np.cumsum(series, axis=1)[:, :-1] ** 2
-    return np.divide(squares, weights, out=np.zeros_like(squares), where=weights > 0)
+    found: np.ndarray = np.divide(squares, weights, out=np.zeros_like(squares), where=weights > 0)
+    return found
