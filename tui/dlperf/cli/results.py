@@ -12,7 +12,9 @@ import typer
 
 from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
+from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.cli.output import print_json, print_note, print_table, print_text
+from dlperf.cli.verdicts.deciding import options_of
 from dlperf.cli.writable import writable_file
 from dlperf.errors import DlperfError, ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line, percent
@@ -150,6 +152,7 @@ def compare(
             autocompletion=options.complete_ids("metrics"),
         ),
     ] = None,
+    loss: options.LossOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Compare B with A on equal axes. Prints ratios, their intervals, and what may be claimed.
@@ -161,7 +164,7 @@ def compare(
     if allow_missing and fail_below is None:
         raise RequestError("--allow-missing: add --fail-below RATIO")
     unreadable: list[object] = []
-    outcome = options.open_workspace(context, unreadable.append).compare(a, b, metric)
+    outcome = options.open_workspace(context, unreadable.append).compare(a, b, metric, options_of(loss, None).loss)
     if as_json:
         print_json(outcome)
     else:

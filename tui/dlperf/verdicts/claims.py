@@ -24,6 +24,8 @@ from dlperf.verdicts.inference.verdict import (
     CLAIM,
     LEAST_UNITS,
     LEVEL,
+    OF_KIND,
+    Policy,
     Sides,
     Variation,
     Verdict,
@@ -158,6 +160,7 @@ def claim(
     known: Known = UNKNOWN,
     level: float = LEVEL,
     rows: Sequence[ConfigurationResult] = (),
+    loss: float | None = None,
 ) -> Claim:
     """Return what may be said of B relative to A.
 
@@ -165,13 +168,15 @@ def claim(
         known: a difference of two kinds of hardware must exceed the variation between machines.
         level: of the test, which is less than usual for one of several claims.
         rows: all results, among which the same programs may have run on other GPUs of the kind.
+        loss: relative loss that is sought; None for what the variation allows.
     """
     if why := tuple(incomparable(a, b)):
         return Claim(a, b, message("not_comparable", why=why))
     pairs = pairs_by_machine(a, b, rows) if a.hardware == b.hardware else []
     gpus = max(len(pairs), 1)
     of_kind = gpus >= LEAST_UNITS
-    found = judge_kind(pairs, level) if of_kind else _test(a, b, known, level)
+    policy = replace(OF_KIND if of_kind else CLAIM, level=level, loss=loss)
+    found = judge_kind(pairs, policy) if of_kind else _test(a, b, known, policy)
     missing = obstacles(pairs if of_kind else [(a, b)])
     if found is not None and found.code in DECIDED:
         missing += within_drift(a, b, found.difference)
@@ -182,8 +187,7 @@ def claim(
     return Claim(a, b, message("cannot_tell", why=tuple(missing)), found, gpus=gpus)
 
 
-def _test(a: ConfigurationResult, b: ConfigurationResult, known: Known, level: float) -> Verdict | None:
-    policy = replace(CLAIM, level=level)
+def _test(a: ConfigurationResult, b: ConfigurationResult, known: Known, policy: Policy) -> Verdict | None:
     if a.hardware == b.hardware:
         return judge(Sides(scores(a), scores(b)), policy)
     evidence = Sides(scores(a), scores(b), between=(known.between_machines,))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from statistics import fmean
 
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import MACHINE, Pair, in_turns, recorded, scores
-from dlperf.verdicts.inference.verdict import OF_KIND, Sides, Verdict, judge
+from dlperf.verdicts.inference.verdict import Policy, Sides, Verdict, judge
 
 
 def pairs_by_machine(a: ConfigurationResult, b: ConfigurationResult, rows: Iterable[ConfigurationResult]) -> list[Pair]:
@@ -30,10 +29,10 @@ def pairs_by_machine(a: ConfigurationResult, b: ConfigurationResult, rows: Itera
     return list(found.values())
 
 
-def judge_kind(pairs: Sequence[Pair], level: float) -> Verdict | None:
+def judge_kind(pairs: Sequence[Pair], policy: Policy) -> Verdict | None:
     """Return the verdict over machines, each of which counts once."""
     a, b = ([fmean(scores(row)) for row in side] for side in zip(*pairs, strict=True))
-    return judge(Sides(a, b, paired=True), replace(OF_KIND, level=level))
+    return judge(Sides(a, b, paired=True), policy)
 
 
 def _same_work(row: ConfigurationResult, wanted: ConfigurationResult) -> bool:

@@ -16,7 +16,7 @@ from dlperf.verdicts.inference.permutation import SEED
 
 LEVEL = 0.001
 """Of one look: a campaign a week is looked at 52 times a year, each time with most of the values of the last."""
-CHUNKS = (100, 900, 18_999)
+CHUNKS = (100, 900, 28_999)
 """Permutations that are drawn at once: few show already that most changes are no clearer than chance."""
 DRAWS = sum(CHUNKS)
 LEAST_VALUES = 14
