@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +19,13 @@ from dlperf.app.model.comparison import comparison_of
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.cli.output import print_json
 from dlperf.errors import ExitCode
-from dlperf.report.answer import answers
+from dlperf.messages.finding import warning
+from dlperf.report.answer import Answer, answers
 from dlperf.report.ci import write_ci_files
+from dlperf.report.data import SiteData
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.baselines import baseline_of, judge_reference
-from dlperf.verdicts.claims import claim
+from dlperf.verdicts.claims import Claim, claim
 from dlperf.verdicts.compare import Selector, compare
 from dlperf.verdicts.judging import Judgement, below, exit_code, judge_rows
 from dlperf.verdicts.trend import judge_history
@@ -78,21 +80,33 @@ def trend(a: Values, b: Values) -> Judgement:
     return judge_history(history[-1], history)
 
 
+def of_answer(found: Sequence[Answer]) -> Claim:
+    """The claim about beta; the site names the higher side first."""
+    (answer,) = found
+    assert answer.second is not None
+    sides = sorted((answer.best, answer.second), key=lambda each: each.framework)
+    return answer.context.claim(*sides)
+
+
 def of_kind(a: Values, b: Values) -> str:
-    parts = ((str(start), slice(start, start + 3)) for start in (0, 2, 4))
-    rows = [each for gpu, part in parts for each in in_turns(a[part], b[part], gpu)]
-    found = claim(*rows[:2], rows=rows)
-    assert found.gpus == 3
+    """On three GPUs, of which later campaigns superseded two."""
+    older = (warning("superseded"),)
+    rows = [
+        replace(each, findings=older if start else ())
+        for start in (0, 2, 4)
+        for each in in_turns(a[start : start + 3], b[start : start + 3], str(start))
+    ]
+    data = SiteData(tuple(rows))
+    (report,) = data.reports.values()
+    found = of_answer(answers(report, data.context))
+    assert (len(report), found.gpus) == (2, 3)
     return found.verdict.code
 
 
 def on_site(a: Values, b: Values) -> str:
-    (answer,) = answers(in_turns(a, b))
-    assert answer.claim is not None
-    mirrored = {"worse": "better", "better": "worse"}
-    # the site names the higher one first
-    found = answer.claim.verdict.code
-    return mirrored.get(found, found) if answer.best.framework == "alpha" else found
+    found = of_answer(answers(in_turns(a, b)))
+    assert found.gpus == 1
+    return found.verdict.code
 
 
 def in_terminal(a: Values, b: Values) -> str:
