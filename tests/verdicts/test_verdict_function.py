@@ -21,7 +21,6 @@ from dlperf.verdicts.inference.verdict import (
     Sides,
     Variation,
     apart,
-    as_sought,
     between_steps,
     holm_level,
     judge,
@@ -47,14 +46,14 @@ def test_a_clear_difference_and_none_are_told(policy, by, code):
 
 
 def test_an_interval_inside_the_sought_loss_is_the_same_although_it_leaves_out_zero():
-    found = judge(Sides(STEADY * 3, moved(STEADY * 3, -0.003)), as_sought(CLAIM, 0.01))
+    found = judge(Sides(STEADY * 3, moved(STEADY * 3, -0.003)), replace(CLAIM, loss=0.01))
     assert found is not None
     assert (found.code, found.high < 0, found.p < LEVEL) == ("same", True, True)
 
 
 def test_what_cannot_be_told_names_the_trials_that_would_probably_decide():
     noisy = [100.0, 103.0, 97.0, 102.0, 98.0]
-    found = judge(Sides(noisy, moved(noisy[::-1], -0.02)), as_sought(CLAIM, 0.03))
+    found = judge(Sides(noisy, moved(noisy[::-1], -0.02)), replace(CLAIM, loss=0.03))
     assert found is not None
     assert found.code == "cannot_tell"
     assert found.more is not None
@@ -63,7 +62,7 @@ def test_what_cannot_be_told_names_the_trials_that_would_probably_decide():
         [value for _ in range(5 + found.more) for value in values][: 5 + found.more]
         for values in (noisy, moved(noisy[::-1], -0.02))
     )
-    enough = judge(Sides(a, b), as_sought(CLAIM, 0.03))
+    enough = judge(Sides(a, b), replace(CLAIM, loss=0.03))
     assert enough is not None
     assert enough.code != "cannot_tell"
 

@@ -291,11 +291,6 @@ def between_steps(series: Iterable[Sequence[float]]) -> Variation | None:
     return Variation(median(steps) / MEDIAN_STEP, STEP_EFFICIENCY * len(steps))
 
 
-def as_sought(policy: Policy, loss: float | None, most: int | None = None, level: float | None = None) -> Policy:
-    """Return the policy with the options that were given."""
-    return replace(policy, loss=loss, most=max(policy.least, most or policy.most), level=level or policy.level)
-
-
 def detectable_difference(trials: int, variation: float, policy: Policy = CLAIM) -> float | None:
     """Return the relative difference that so many trials on each side show in four of five cases; None if none is.
 
