@@ -3,7 +3,7 @@
     python benchmarks/verdicts.py [HISTORIES]
 
 The product's own functions judge; only the trials are drawn. asv's search is written after its source, and Apache Otava
-is run where it is installed (``pip install apache-otava``). 10,000 histories take about an hour on two processors.
+is run where it is installed (``pip install apache-otava``). 10,000 histories take about an hour of one processor.
 """
 
 from __future__ import annotations
