@@ -188,7 +188,9 @@ def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
         first = f"{missing[0].row.id} of {missing[0].row.campaign}"
         which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
         print_note(f"missing in B: {which}: measure it, or pass --allow-missing")
-    return exit_code([*(kind for kind, _ in found), *("missing" for _ in (*missing, *outcome.ambiguous))])
+    outcomes = [kind for kind, _ in found]
+    outcomes += ["missing"] * (len(missing) + len(outcome.ambiguous))
+    return exit_code(outcomes)
 
 
 def _print_comparisons(outcome: Comparisons) -> None:

@@ -79,7 +79,7 @@ def parse_selector(text: str, rows: Sequence[ConfigurationResult]) -> Selector:
     return Selector(text, fixed)
 
 
-def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector, loss: float | None = None) -> Comparisons:
+def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector, *, loss: float | None = None) -> Comparisons:
     """Match the rows of both sides on every axis that neither side fixes, and compare each pair.
 
     Args:

@@ -51,7 +51,7 @@ def compare_in_workspace(
         RequestError: a selector matches nothing, or the two share no configuration.
     """
     rows = load_results(workspace, Filters(metrics=(metric,) if metric else ()), complain)
-    found = compare(rows, parse_selector(a, rows), parse_selector(b, rows), loss)
+    found = compare(rows, parse_selector(a, rows), parse_selector(b, rows), loss=loss)
     campaigns = {row.campaign for pair in found.pairs for row in (pair.a, pair.b)}
     plans = {name: planned_configurations(workspace, name) for name in campaigns}
     pairs = []
