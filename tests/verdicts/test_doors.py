@@ -183,3 +183,13 @@ def test_a_ratio_that_must_not_be_undercut_follows_the_same_trials(verdict: str,
 def test_nothing_that_was_judged_is_a_failure() -> None:
     assert exit_code([]) is ExitCode.MEASURED_FAILED
     assert exit_code(["better", "cannot_tell", "worse"]) is ExitCode.MEASURED_FAILED
+
+
+def test_versions_whose_trials_alternated_stay_pairs_although_some_were_lost() -> None:
+    before, now = row(*STEADY, *STEADY), row(*(value * 0.99 for value in (*STEADY, *STEADY)), turn=1)
+    without = {number: replace(now, trials=now.trials[:number] + now.trials[number + 2 :]) for number in (0, 5)}
+    for left in (now, *without.values()):
+        found = judge_rows(before, left)
+        assert (found.policy.looks, found.outcome) == (None, "worse")
+    apart = replace(now, trials=tuple(replace(trial, started="2026-02") for trial in now.trials))
+    assert judge_rows(before, apart).policy.looks == 2

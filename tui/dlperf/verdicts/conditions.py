@@ -122,6 +122,24 @@ def recorded(row: ConfigurationResult, *names: str) -> Recorded:
     return frozenset().union(*found) if found and all(found) else None
 
 
+def neighbours(a: ConfigurationResult, b: ConfigurationResult) -> tuple[list[float], list[float]]:
+    """Return the scores of trials of A and of B that began one after the other: what is lost or repeated has none."""
+    begun = [
+        (trial.started or "", side, score)
+        for side, row in enumerate((a, b))
+        for trial, score in zip(usable_trials(row), scores(row), strict=False)
+    ]
+    pairs = list[tuple[float, float]]()
+    waiting: tuple[int, float] | None = None
+    for _, side, score in sorted(begun):
+        if waiting is not None and waiting[0] != side:
+            pairs.append((score, waiting[1]) if side == 0 else (waiting[1], score))
+            waiting = None
+        else:
+            waiting = side, score
+    return [left for left, _ in pairs], [right for _, right in pairs]
+
+
 def in_turns(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     """Whether the trials of both sides alternated."""
     started = [(trial.started or "", side) for side, row in enumerate((a, b)) for trial in usable_trials(row)]
