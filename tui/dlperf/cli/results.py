@@ -12,7 +12,6 @@ import typer
 
 from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
-from dlperf.cli.output import print_json, print_note, print_table
 from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.cli.verdicts.deciding import options_of
 from dlperf.cli.writable import writable_file
