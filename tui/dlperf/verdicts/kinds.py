@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from statistics import fmean
 
+from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import MACHINE, Pair, in_turns, recorded, scores
 from dlperf.verdicts.inference.verdict import Policy, Sides, Verdict, judge
@@ -25,8 +27,13 @@ def pairs_by_machine(a: ConfigurationResult, b: ConfigurationResult, rows: Itera
     for campaign in sorted(sides):
         left, right = (sides[campaign].get(side) for side in (0, 1))
         if left and right and (machine := recorded(left, *MACHINE)) == recorded(right, *MACHINE) and machine:
-            found.update({machine: (left, right)} if in_turns(left, right) else {})
+            found.update({machine: (_standing(left), _standing(right))} if in_turns(left, right) else {})
     return list(found.values())
+
+
+def _standing(row: ConfigurationResult) -> ConfigurationResult:
+    """Return a result without the caveat that a later campaign, on another machine, supersedes it."""
+    return replace(row, findings=tuple(item for item in row.findings if item.code != SUPERSEDED))
 
 
 def judge_kind(pairs: Sequence[Pair], policy: Policy) -> Verdict | None:
