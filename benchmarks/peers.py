@@ -1,13 +1,18 @@
-"""What the same no-op job costs under dlperf and its peers, in one run.
+"""What the same no-op job costs under dlperf and its peers, in one run; and which of them finds a slower commit.
 
-    PYTHONPATH=tui:tests python benchmarks/peers.py [--jobs 40] [--rounds 5]
+    PYTHONPATH=tui:tests python benchmarks/peers.py [--jobs 40] [--rounds 5] [--searches 10]
 
 Each runs ``sh -c 'echo speed 1'`` one after the other on this machine: once, and ``--jobs`` times more, in turns. The
 difference, divided by the jobs, is what a job takes; what it takes in a loop of processes is taken off. Over ssh the
 loop is that of OpenSSH with a kept connection (ControlMaster). Medians of the rounds, in milliseconds added to a job,
 and as ratios to dlperf's. The aim: at most 60 ms here, and over ssh no more than ssh itself takes.
 
-Peers that are not installed are left out: ``pip install reframe-hpc asv``, ``apt install hyperfine jube``.
+With ``--searches`` instead: as many git repositories of twelve commits whose program sleeps, 5 % longer from one on and
+by 2 % of noise in each run, are searched by ``dlperf bisect``, by ``asv find`` with five samples of each commit, and by
+Apache Otava in the medians of five runs of all commits.
+
+Peers that are not installed are left out: ``pip install reframe-hpc asv virtualenv apache-otava``, ``apt install
+hyperfine jube``.
 """
 
 from __future__ import annotations
@@ -15,6 +20,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
+import re
 import shlex
 import shutil
 import statistics
@@ -22,13 +29,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+import commits
 
 from sshd import prepare
 
 JOB = ("sh", "-c", "echo speed 1")
 Run = Callable[[int], object]
+SEARCHED: dict[str, Any] = {"commits": 12, "loss": 0.05, "noise": 0.02}
 """Runs the job so many times."""
 
 CATALOG = """
@@ -70,6 +83,27 @@ class Noop:
     def time_job(self, number):
         subprocess.run(["sh", "-c", "echo speed 1"], stdout=subprocess.DEVNULL)
 """
+FIND = {
+    "version": 1,
+    "project": "train",
+    "repo": "../project",
+    "environment_type": "virtualenv",
+    "build_command": [],
+    "install_command": ["python -c \"import shutil; shutil.copy('train.py', '{env_dir}')\""],
+    "uninstall_command": [],
+}
+"""Configuration of asv for a program that is one file."""
+FOUND = """
+import os, subprocess, sys
+
+class Train:
+    number = rounds = processes = 1
+    repeat = 5
+    warmup_time = 0
+
+    def time_run(self):
+        subprocess.run([sys.executable, os.path.join(sys.prefix, "train.py"), "8"], stdout=subprocess.DEVNULL)
+"""
 JUBE = """
 <jube><benchmark name="noop" outpath="out">
   <parameterset name="p"><parameter name="i" mode="python">",".join(map(str, range({count})))</parameter></parameterset>
@@ -82,7 +116,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--searches", type=int, default=0)
     asked = parser.parse_args()
+    if asked.searches:
+        print(json.dumps(searched(asked.searches)))
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         server = prepare(folder / "sshd")
@@ -191,6 +229,52 @@ def jube(folder: Path) -> Run:
 
 def hyperfine(folder: Path) -> Run:
     return lambda count: command("hyperfine", "-N", "--runs", str(count + 1), shlex.join(JOB))
+
+
+def searched(times: int) -> dict[str, dict[str, int]]:
+    """Search as many repositories with each tool; return how often each was right, wrong or told nothing."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for number in range(times):
+        bad = random.Random(f"searches {number}").randint(1, SEARCHED["commits"])
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            found["dlperf bisect"][commits.search(folder, bad=bad, **SEARCHED)[0]] += 1
+            hashes = commits.run(folder / "project", "git", "rev-list", "--reverse", "HEAD").stdout.split()
+            if shutil.which("asv"):
+                found["asv find"][asv_find(folder, hashes, hashes[bad])] += 1
+            if find_spec("otava"):
+                found["Otava"][otava_find(folder / "project", hashes, bad)] += 1
+        print(json.dumps(found), file=sys.stderr)
+    return {name: dict(counts) for name, counts in found.items()}
+
+
+def asv_find(folder: Path, hashes: list[str], bad: str) -> str:
+    work = folder / "asv"
+    (work / "benchmarks").mkdir(parents=True)
+    branch = commits.run(folder / "project", "git", "branch", "--show-current").stdout.strip()
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    (work / "asv.conf.json").write_text(json.dumps(FIND | {"branches": [branch], "pythons": [python]}))
+    (work / "benchmarks" / "__init__.py").write_text(FOUND)
+    command("asv", "machine", "--yes", folder=work)
+    done = commits.run(work, "asv", "find", f"{hashes[0]}..{hashes[-1]}", "Train.time_run")
+    named = re.search(r"regression found: ([0-9a-f]+)", done.stdout)
+    if named is None:
+        sys.exit(f"asv find: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return "right" if bad.startswith(named[1]) else "wrong"
+
+
+def otava_find(project: Path, hashes: list[str], bad: int) -> str:
+    from otava.analysis import compute_change_points
+
+    def taken(commit: str) -> float:
+        commits.run(project, "git", "checkout", "-q", commit)
+        runs = (seconds(lambda _: command(sys.executable, "train.py", "8", folder=project), 1) for _ in range(5))
+        return statistics.median(runs)
+
+    series = list(map(taken, hashes))
+    changes = compute_change_points(series, window_len=50, max_pvalue=0.001)[0]
+    worse = [change.index for change in changes if change.stats.mean_2 > change.stats.mean_1]
+    return "nothing found" if not worse else "right" if worse == [bad] else "wrong"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python benchmarks/verdicts.py [HISTORIES]
 
 The product's own functions judge; only the trials are drawn. asv's search is written after its source, and Apache Otava
-is run where it is installed (``pip install apache-otava``). 10,000 histories take about an hour on two processors.
+is run where it is installed (``pip install apache-otava``). 10,000 histories take about an hour of one processor.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from dlperf.verdicts.inference.verdict import (
     OF_KIND,
     Policy,
     Sides,
-    Variation,
     Verdict,
     apart,
     between_steps,
@@ -78,7 +77,7 @@ def gate(
     new = scores(draw, APART.most, noise, level() + math.log1p(-loss))
     earlier = [scores(draw, 7, noise, draw.gauss(0, campaign * noise)) for _ in range(known)]
     between = between_steps([[sum(each) / len(each) for each in earlier]]) if known else None
-    machines = Variation(ASSUMED_MACHINES) if machine else None
+    machines = ASSUMED_MACHINES if machine else None
     found: Verdict | None = None
     for count in (APART.least, APART.most):
         found = judge(apart(kept, new[:count], between, machines), APART)

@@ -74,7 +74,7 @@ def test_a_folder_as_perf_lays_it_out_becomes_a_campaign(workspace: WorkspacePat
     plan = plan_import(request_for(folder, protocol=protocol), catalog, BUILTIN_FORMATS)
     write_import(workspace, "perf", plan, BUILTIN_FORMATS)
     one, eight = load_results(workspace)
-    assert one.configuration == "v100_paddle_resnet50_fp32_bs256_1n1g"
+    assert one.id == "v100_paddle_resnet50_fp32_bs256_1n1g"
     assert (one.value, eight.value) == (394.0, 8 * 380.0)
     assert eight.speedup == pytest.approx(8 * 380 / 394)
     assert (one.unit, one.protocol) == ("images/s", "perf-paddle")

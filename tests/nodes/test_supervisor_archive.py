@@ -219,10 +219,12 @@ def test_a_disk_that_takes_no_telemetry_ends_no_trial_and_is_counted(program, tm
     assert (done.stderr, ended["code"], ended["telemetry_rows_lost"] > 0) == (b"", 3, True)
 
 
-def test_nothing_is_written_beside_the_file(program, tmp_path):
-    trial = _trial(tmp_path / "trial", "true")
+def test_nothing_is_written_beside_the_file_and_what_was_compiled_for_one_trial_goes(program, tmp_path):
+    trial = _trial(tmp_path / "trial", "mkdir -p .compiled/triton && touch .compiled/triton/kernel && ls -A")
     subprocess.run([sys.executable, "-I", "-S", str(program), "run", str(trial)], check=True, timeout=60)
     assert list(program.parent.iterdir()) == [program]
+    assert ".compiled" in (trial / "out.log").read_text().split()
+    assert not (trial / ".compiled").exists()
 
 
 def test_a_command_that_is_none_is_answered_in_one_line(program):

@@ -204,6 +204,31 @@ def test_each_trial_of_a_configuration_is_given_its_number():
     assert files["launch.sh"].decode().splitlines()[-1].endswith(" --seed 3")
 
 
+def caches_of(trial: str, kept: str) -> dict[str, str]:
+    runtime = Runtime("127.0.0.1", "20001", {"node": f"/home/u/.dlperf/{trial}/node"})
+    script = render_trial(trial, launch_of(compile_cache=kept), runtime)["node"].files["launch.sh"].decode()
+    return dict(re.findall(r"^export (\w+_CACHE\w*)=(.*)$", script, re.MULTILINE))
+
+
+def test_what_is_compiled_is_kept_for_one_trial_or_for_all_of_a_configuration():
+    assert caches_of("c.x.1", "own") == {}
+    fresh = caches_of("c.x.1", "fresh")
+    assert fresh["TRITON_CACHE_DIR"] == "/home/u/.dlperf/c.x.1/node/.compiled/triton"
+    assert len(set(fresh.values())) == 4
+    shared, other = caches_of("c.x.1", "shared"), caches_of("c.y.1", "shared")
+    assert shared["CUDA_CACHE_PATH"].startswith("/home/u/.dlperf/caches/")
+    assert shared == caches_of("c.x.2", "shared")
+    assert set(shared.values()).isdisjoint(other.values())
+
+
+def test_a_shared_cache_is_made_on_the_node_and_mounted_in_the_container():
+    launch = launch_of(compile_cache="shared", container=Container("image", "podman"))
+    files = render_trial("c.x.1", launch, Runtime("127.0.0.1", "1", {"node": "/h/c.x.1/node"}))["node"].files
+    (cache,) = re.findall(r"^mkdir -p (/h/caches/\w+)$", files["launch.sh"].decode(), re.MULTILINE)
+    assert f"source={cache},target={cache}" in files["launch.sh"].decode()
+    assert f"TRITON_CACHE_DIR={cache}/triton" in files["payload.sh"].decode()
+
+
 def test_a_launcher_that_starts_once_leaves_the_other_nodes_their_programs_only():
     first = launch_of(launcher="mpirun", files=("train.py",))
     launch = replace(first, nodes=(first.nodes[0], replace(first.nodes[0], name="second")))

@@ -21,7 +21,6 @@ from dlperf.verdicts.inference.verdict import (
     Sides,
     Variation,
     apart,
-    as_sought,
     between_steps,
     holm_level,
     judge,
@@ -47,14 +46,14 @@ def test_a_clear_difference_and_none_are_told(policy, by, code):
 
 
 def test_an_interval_inside_the_sought_loss_is_the_same_although_it_leaves_out_zero():
-    found = judge(Sides(STEADY * 3, moved(STEADY * 3, -0.003)), as_sought(CLAIM, 0.01))
+    found = judge(Sides(STEADY * 3, moved(STEADY * 3, -0.003)), replace(CLAIM, loss=0.01))
     assert found is not None
     assert (found.code, found.high < 0, found.p < LEVEL) == ("same", True, True)
 
 
 def test_what_cannot_be_told_names_the_trials_that_would_probably_decide():
     noisy = [100.0, 103.0, 97.0, 102.0, 98.0]
-    found = judge(Sides(noisy, moved(noisy[::-1], -0.02)), as_sought(CLAIM, 0.03))
+    found = judge(Sides(noisy, moved(noisy[::-1], -0.02)), replace(CLAIM, loss=0.03))
     assert found is not None
     assert found.code == "cannot_tell"
     assert found.more is not None
@@ -63,7 +62,7 @@ def test_what_cannot_be_told_names_the_trials_that_would_probably_decide():
         [value for _ in range(5 + found.more) for value in values][: 5 + found.more]
         for values in (noisy, moved(noisy[::-1], -0.02))
     )
-    enough = judge(Sides(a, b), as_sought(CLAIM, 0.03))
+    enough = judge(Sides(a, b), replace(CLAIM, loss=0.03))
     assert enough is not None
     assert enough.code != "cannot_tell"
 
@@ -160,6 +159,16 @@ def test_the_interval_of_two_looks_holds_a_campaign_effect_of_one_deviation():
 
     codes = simulated(500, evidence, replace(APART, loss=1e-9))
     assert codes["worse"] + codes["better"] <= 12
+
+
+def test_the_interval_of_a_claim_holds_the_true_difference_in_99_of_100_cases():
+    draw, missed = random.Random(6), 0
+    for count in [5, 7] * 1000:
+        a, b = ([draw.lognormvariate(level, 0.0035) for _ in range(count)] for level in (0.0, math.log(1.02)))
+        found = judge(Sides(a, b), CLAIM)
+        assert found is not None
+        missed += not found.low < 0.02 < found.high
+    assert 0.005 < missed / 2000 < 0.015
 
 
 def test_a_program_is_ahead_on_a_kind_of_gpu_only_beyond_what_its_gpus_differ_by():

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from dlperf.catalog.entry import Entry, MetricId, PositiveInt
 from dlperf.catalog.plugins import METRICS, or_installed
-from dlperf.catalog.units import Aggregation, Direction, Scope
+from dlperf.catalog.units import Aggregation, CompileCache, Direction, Scope
 
 Printed = Literal["last", "mean", "median", "p95", "min", "max"]
 """How the values that a log prints under the metric's id become one."""
@@ -74,6 +74,10 @@ class Protocol(Entry):
     """For example ``rate(skip=20, take=100)``; see ``dlperf.measured.throughput.estimators``."""
     repeats: PositiveInt = 1
     """Trials of a configuration."""
+    uncounted: Annotated[int, Field(ge=0)] = 0
+    """Trials before those, which do not count; none where fewer than five repeats are wanted."""
+    compile_cache: CompileCache = "fresh"
+    """Of what is compiled at run time: empty for each trial, or shared by the trials of a configuration."""
     aggregate: Aggregation = "median"
     """``olympic`` drops the best and the worst and takes the mean of the rest."""
     pause_seconds: Annotated[float, Field(ge=0)] = 0.0

@@ -10,6 +10,8 @@ Direction = Literal["higher", "lower"]
 Scope = Literal["global", "per_gpu", "per_node"]
 Aggregation = Literal["median", "mean", "olympic"]
 """How repeats become one value."""
+CompileCache = Literal["fresh", "shared"]
+"""Whether each trial begins without compiled programs, or finds those of the earlier trials of its configuration."""
 
 VARYING_UNITS = ("tokens/s", "words/s", "items/s")
 """Units whose count per step differs from step to step, so that a batch size does not give it."""

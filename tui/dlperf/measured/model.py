@@ -47,6 +47,8 @@ class TrialResult:
     """Lines of ``log`` from which the figure is computed."""
     window_seconds: float | None = None
     """Time from the first to the last record used, by their timestamps; less what a clock was set by meanwhile."""
+    drift: float | None = None
+    """Change of the speed over the measured window, relative to its start; None if it is unknown or only noise."""
     telemetry_samples: int = 0
     """Readings of each GPU in the measured window, of the one with the fewest."""
     log: str | None = None

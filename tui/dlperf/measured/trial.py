@@ -31,7 +31,7 @@ from dlperf.measured.expectations import first_unmet, unlike_numerics
 from dlperf.measured.findings.clock import clock_setting, finding_of_arrival, findings_of_clock
 from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.measured.findings.program_faults import findings_of_programs
-from dlperf.measured.findings.runs import findings_of_run
+from dlperf.measured.findings.runs import drift_of_run, findings_of_run
 from dlperf.measured.findings.telemetry import findings_of_processors, findings_of_telemetry
 from dlperf.measured.findings.trials import findings_of_window
 from dlperf.measured.losses import losses_at_steps
@@ -177,6 +177,7 @@ def _result_of(trial: _MeasuredTrial, status: TrialStatus) -> TrialResult:
         first_line=estimate.first_line if estimate else None,
         last_line=estimate.last_line if estimate else None,
         window_seconds=trial.window_seconds,
+        drift=drift_of_run(trial.run.reading, figure) if trial.run else None,
         telemetry_samples=min(map(len, trial.gpus), default=0),
         log=evidence.log,
         log_sha256=evidence.log_sha256,
@@ -186,7 +187,7 @@ def _result_of(trial: _MeasuredTrial, status: TrialStatus) -> TrialResult:
         sm_clock_mhz=mean_clock(trial.rows),
         samples_per_joule=samples_per_joule(source.throughput, watts) if source.throughput else None,
         metrics=metrics if planned.metrics else (),
-        conditions=conditions_of(evidence.nodes, evidence.programs, evidence.printed),
+        conditions=_caches(planned.launch) | conditions_of(evidence.nodes, evidence.programs, evidence.printed),
         numerics=_used_numerics(evidence.run),
         losses=losses_at_steps(samples.step, samples.loss) if samples else (),
         findings=_findings(trial, why_none if succeeded else None),
@@ -209,6 +210,10 @@ def _primary(trial: _MeasuredTrial, metrics: Sequence[MetricValue]) -> tuple[Met
 def _used_numerics(run: Run | None) -> dict[str, str]:
     stated = run.metadata.arguments.items() if run else ()
     return {name.removeprefix(NUMERICS): text for name, text in stated if name.startswith(NUMERICS)}
+
+
+def _caches(launch: Launch) -> dict[str, str]:
+    return {"compile_cache": launch.compile_cache} if launch.compile_cache else {}
 
 
 def _estimator(planned: PlannedConfiguration, measured: Figure | None) -> str:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from dlperf.catalog.model import Case, Framework, Precision
 
 MOST_REPEATS = 10_000
+LEAST_OF_VERDICTS = 5
+"""Repeats below which a plan is a try: every trial counts."""
 
 
 def expand(selection: Selection, catalog: Catalog) -> Plan:
@@ -233,6 +235,7 @@ def _freeze(subject: Subject, launch: Launch, repeats: int, metrics: tuple[Plann
         unit=metrics[0].unit,
         protocol=planned_protocol(subject.protocol),
         repeats=repeats,
+        uncounted=subject.protocol.uncounted if repeats >= LEAST_OF_VERDICTS else 0,
         options=options_of(subject),
         numerics=_numerics(subject),
         tuning=subject.recipe.tuning,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 INSTALLER = "locked.py"
 """The program that installs locked requirements on a node."""
+COMPILE_CACHES = ("CUDA_CACHE_PATH", "JAX_COMPILATION_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+"""Variables of the folders in which CUDA, JAX, PyTorch and Triton keep what they compiled."""
 
 
 def options_of(subject: Subject) -> dict[str, Option]:
@@ -71,6 +73,8 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
     used: set[str] = set()
     fill_used = _filler(subject, _values(subject, container), used)
     launch = _with_variants(launch, subject, arguments).with_texts(fill_used)
+    own = not launch.env.keys().isdisjoint(COMPILE_CACHES)
+    launch = replace(launch, compile_cache="own" if own else subject.protocol.compile_cache)
     if "build" in used and not launch.build:
         reason = f"{subject.framework.id} uses {{build}}, but neither it nor {subject.case.id} has `build:`"
         raise PlaceholderError("build", reason)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from dlperf.catalog.axes import REVISION, Configuration
 from dlperf.catalog.machines import Container, Node, Positive, Preparation, Price
-from dlperf.catalog.units import Aggregation, Direction, Scope
+from dlperf.catalog.units import Aggregation, CompileCache, Direction, Scope
 from dlperf.messages import Message
 
 IMPORTED = "imported"
@@ -81,6 +81,8 @@ class Launch:
     """What ``{trial}`` is in the first trial."""
     requirements: str = ""
     """The one of ``files`` that names packages with hashes, whose wheels are sent first."""
+    compile_cache: CompileCache | Literal["", "own"] = ""
+    """As ``catalog.metrics.Protocol``; ``own`` where the catalogue sets its folders, empty in plans of 0.2."""
 
     @property
     def imported(self) -> bool:

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from dlperf.catalog.machines import Node, Preparation
 from dlperf.errors import RequestError
+from dlperf.plan.launch import COMPILE_CACHES
 from dlperf.plan.model import Launch
 from dlperf.render.containers import MARK_VARIABLE, ContainerCommand, in_container
 from dlperf.render.launchers import Launcher, NodeLaunch, find_launcher
@@ -24,6 +25,8 @@ PAYLOAD = "payload.sh"
 """The script that ``launch.sh`` starts inside a container."""
 BUILD = "build.sh"
 """The script that the supervisor runs with ``bash`` before the trial starts; its output is ``ranks/build.log``."""
+CACHE = ".compiled"
+"""Folder in which a trial keeps what it compiles, which its supervisor removes at the end."""
 FACTS = "facts"
 """File in a build's folder: packages with versions, hashes of data."""
 _KEY_DIGITS = 16
@@ -91,7 +94,8 @@ def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher
     folder, trial_mark = runtime.folders[node.name], mark(trial_id, node.name)
     values = _values(launch, runtime, rank)
     launch = launch.with_texts(partial(_filled, values))
-    environment = _environment(trial_mark, launch, node)
+    cache = _cache(trial_id, launch, folder)
+    environment = _environment(trial_mark, launch, node, cache)
     task = NodeLaunch(launch, rank, environment, runtime.master_address, runtime.master_port, f"{folder}/ranks")
     command = launcher.words(task)
     comment = f"trial {trial_id}\nnode {node.name}, {rank + 1} of {len(launch.nodes)}"
@@ -99,10 +103,11 @@ def _scripts(trial_id: str, launch: Launch, runtime: Runtime, launcher: Launcher
     if launch.container is None:
         workdir = launch.workdir or (f"{folder}/files" if launch.files else folder)
         return {LAUNCH: _script(comment, environment, before_container, workdir, launch.setup, command)}
+    mounted = tuple(path for path in (values.get("build"), cache) if path and not path.startswith(f"{folder}/"))
+    inside = _container_command(launch, trial_mark, folder, node, mounted)
+    made = (("mkdir", "-p", cache),) if cache in mounted else ()
     return {
-        LAUNCH: _script(
-            comment, {}, before_container, None, (), _container_command(launch, trial_mark, folder, node, values)
-        ),
+        LAUNCH: _script(comment, {}, before_container, None, made, inside),
         PAYLOAD: _script(comment, environment, before_program, None, launch.setup, command),
     }
 
@@ -211,26 +216,35 @@ def _values(launch: Launch, runtime: Runtime, rank: int) -> dict[str, str]:
     }
 
 
-def _environment(trial_mark: str, launch: Launch, node: Node) -> dict[str, str]:
+def _cache(trial_id: str, launch: Launch, folder: str) -> str:
+    """Return the folder in which a trial keeps what it compiles; empty if the program chooses it."""
+    if launch.compile_cache == "shared":
+        key = sha256(trial_id.rpartition(".")[0].encode()).hexdigest()[:_KEY_DIGITS]
+        return str(PurePosixPath(folder).parents[1] / "caches" / key)
+    return f"{folder}/{CACHE}" if launch.compile_cache == "fresh" else ""
+
+
+def _environment(trial_mark: str, launch: Launch, node: Node, cache: str) -> dict[str, str]:
     """dlperf's variables, which the catalogue may override, except for the mark."""
     environment = {"PYTHONUNBUFFERED": "1", "NCCL_DEBUG": "VERSION"}
     if node.gpu_indices and not launch.queued:  # the scheduler itself sets which GPUs a job gets
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, node.gpu_indices))
     if node.interface:
         environment |= {"NCCL_SOCKET_IFNAME": node.interface, "GLOO_SOCKET_IFNAME": node.interface}
+    if cache:
+        environment |= {name: f"{cache}/{name.partition('_')[0].lower()}" for name in COMPILE_CACHES}
     return environment | launch.env | {MARK_VARIABLE: trial_mark}
 
 
 def _container_command(
-    launch: Launch, trial_mark: str, folder: str, node: Node, values: Mapping[str, str]
+    launch: Launch, trial_mark: str, folder: str, node: Node, mounted: Sequence[str]
 ) -> tuple[str, ...]:
     container = launch.container
     assert container is not None
     if container.runtime == "pyxis" and launch.executor != "slurm":
         raise RequestError("container runtime 'pyxis' belongs to Slurm: name another as `runtime:` of the hardware")
     workdir = launch.workdir or container.workdir
-    if launch.build:
-        container = replace(container, mounts={values["build"]: values["build"]} | container.mounts)
+    container = replace(container, mounts={path: path for path in mounted} | container.mounts)
     payload = (shell_of(*preparations(launch)[1]), f"{folder}/{PAYLOAD}")
     return in_container(ContainerCommand(container, trial_mark, folder, bool(node.gpu_indices), workdir, payload))
 

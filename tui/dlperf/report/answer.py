@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from dlperf.messages import Message
-from dlperf.report.data import grouped
+from dlperf.messages import Language, Message
+from dlperf.report.data import SiteData, grouped
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
 from dlperf.verdicts.families import family_of, work_left_out
 from dlperf.verdicts.inference.verdict import LEVEL, holm_level
+
+CHIP = re.compile(r"\b(?:GB|MI|[ABHLTPV])\d{2,3}X?\b", re.IGNORECASE)
+"""Name of an accelerator within the title of a machine."""
 
 
 @dataclass(frozen=True)
@@ -133,3 +137,21 @@ def _best_of_each(rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationRes
     frameworks = grouped(rows, lambda row: row.framework)
     best = (max(same, key=lambda row: row.score) for same in frameworks.values())
     return tuple(sorted(best, key=lambda row: (-row.score, row.framework)))
+
+
+def chip(data: SiteData, row: ConfigurationResult) -> str:
+    """Return the short name of the accelerator, such as ``H200``; the machine's title if it has none."""
+    entry = data.hardware.get(row.hardware)
+    accelerator = data.accelerators.get(entry.accelerator or "") if entry else None
+    title = data.hardware_title(row.hardware, row.campaign)
+    found = CHIP.search(accelerator.title if accelerator else title)
+    return found[0].upper() if found else title
+
+
+def gpus_of(language: Language, data: SiteData, found: Claim) -> str:
+    """Return on how many machines a claim holds; of three on, it is about their kind."""
+    machine = chip(data, found.b)
+    if found.of_kind:
+        return machine
+    text = language.gettext("one {machine}") if found.gpus == 1 else language.gettext("two {machine}")
+    return text.format(machine=machine)

@@ -61,6 +61,7 @@ CREATE TABLE trials (
   first_line INTEGER,        -- of the log, from 1
   last_line INTEGER,
   window_seconds REAL,
+  drift REAL,                -- change of the speed over the window, relative to its start
   telemetry_samples INTEGER, -- readings of each GPU in the window
   log TEXT,                  -- path in the trial's folder
   log_sha256 TEXT,

@@ -9,12 +9,23 @@ from typing import Any
 
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import MACHINE, THIRD_PARTY, Recorded, incomparable, obstacles, recorded, scores
+from dlperf.verdicts.conditions import (
+    MACHINE,
+    THIRD_PARTY,
+    Recorded,
+    incomparable,
+    obstacles,
+    recorded,
+    scores,
+    within_drift,
+)
 from dlperf.verdicts.inference.verdict import (
     ASSUMED_MACHINES,
     CLAIM,
     LEAST_UNITS,
     LEVEL,
+    OF_KIND,
+    Policy,
     Sides,
     Variation,
     Verdict,
@@ -38,6 +49,11 @@ class Known:
     """Between campaigns of one configuration on one machine."""
     machines: Variation | None = None
     """Between machines of one kind."""
+
+    @property
+    def between_machines(self) -> Variation:
+        """Between machines of one kind, which is assumed until enough of them were measured."""
+        return self.machines or ASSUMED_MACHINES
 
 
 UNKNOWN = Known()
@@ -144,6 +160,7 @@ def claim(
     known: Known = UNKNOWN,
     level: float = LEVEL,
     rows: Sequence[ConfigurationResult] = (),
+    loss: float | None = None,
 ) -> Claim:
     """Return what may be said of B relative to A.
 
@@ -151,14 +168,18 @@ def claim(
         known: a difference of two kinds of hardware must exceed the variation between machines.
         level: of the test, which is less than usual for one of several claims.
         rows: all results, among which the same programs may have run on other GPUs of the kind.
+        loss: relative loss that is sought; None for what the variation allows.
     """
     if why := tuple(incomparable(a, b)):
         return Claim(a, b, message("not_comparable", why=why))
     pairs = pairs_by_machine(a, b, rows) if a.hardware == b.hardware else []
     gpus = max(len(pairs), 1)
     of_kind = gpus >= LEAST_UNITS
-    found = judge_kind(pairs, level) if of_kind else _test(a, b, known, level)
+    policy = replace(OF_KIND if of_kind else CLAIM, level=level, loss=loss)
+    found = judge_kind(pairs, policy) if of_kind else _test(a, b, known, policy)
     missing = obstacles(pairs if of_kind else [(a, b)])
+    if found is not None and found.code in DECIDED:
+        missing += within_drift(a, b, found.difference)
     if found is None or not found.decided:
         missing = missing if missing == [THIRD_PARTY] else [undecided(found, of_kind), *missing]
     elif not missing:
@@ -166,12 +187,11 @@ def claim(
     return Claim(a, b, message("cannot_tell", why=tuple(missing)), found, gpus=gpus)
 
 
-def _test(a: ConfigurationResult, b: ConfigurationResult, known: Known, level: float) -> Verdict | None:
-    policy = replace(CLAIM, level=level)
+def _test(a: ConfigurationResult, b: ConfigurationResult, known: Known, policy: Policy) -> Verdict | None:
     if a.hardware == b.hardware:
         return judge(Sides(scores(a), scores(b)), policy)
-    between = known.machines or Variation(ASSUMED_MACHINES)
-    return judge(Sides(scores(a), scores(b), between=(between,)), replace(policy, exact=False))
+    evidence = Sides(scores(a), scores(b), between=(known.between_machines,))
+    return judge(evidence, replace(policy, exact=False))
 
 
 def undecided(found: Verdict | None, of_kind: bool = False) -> Message:

@@ -79,8 +79,11 @@ def parse_selector(text: str, rows: Sequence[ConfigurationResult]) -> Selector:
     return Selector(text, fixed)
 
 
-def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Comparisons:
+def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector, *, loss: float | None = None) -> Comparisons:
     """Match the rows of both sides on every axis that neither side fixes, and compare each pair.
+
+    Args:
+        loss: relative loss that is sought; None for what the variation allows.
 
     Raises:
         RequestError: the sides share no configuration.
@@ -98,7 +101,7 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
         )
     clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
     return Comparisons(
-        pairs=_claims([(left[key][0], right[key][0]) for key in clear], rows),
+        pairs=_claims([(left[key][0], right[key][0]) for key in clear], rows, loss),
         only_a=tuple(_missing(left, right, axes)),
         only_b=tuple(_missing(right, left, axes)),
         ambiguous=tuple(_ambiguity(key, len(left[key]), len(right[key])) for key in shared if key not in clear),
@@ -106,13 +109,15 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector) -> Co
 
 
 def _claims(
-    pairs: Sequence[tuple[ConfigurationResult, ConfigurationResult]], rows: Sequence[ConfigurationResult]
+    pairs: Sequence[tuple[ConfigurationResult, ConfigurationResult]],
+    rows: Sequence[ConfigurationResult],
+    loss: float | None,
 ) -> tuple[Claim, ...]:
     """Compare pairs, at the level that holds for all of them together."""
     known = known_variation(rows)
-    found = [claim(*pair, known, rows=rows) for pair in pairs]
+    found = [claim(*pair, known, rows=rows, loss=loss) for pair in pairs]
     level = holm_level(one.p for one in found if one.p is not None)
-    return tuple(found) if level == LEVEL else tuple(claim(*pair, known, level, rows) for pair in pairs)
+    return tuple(found) if level == LEVEL else tuple(claim(*pair, known, level, rows, loss) for pair in pairs)
 
 
 def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:

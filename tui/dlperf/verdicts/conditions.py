@@ -122,11 +122,36 @@ def recorded(row: ConfigurationResult, *names: str) -> Recorded:
     return frozenset().union(*found) if found and all(found) else None
 
 
+def neighbours(a: ConfigurationResult, b: ConfigurationResult) -> tuple[list[float], list[float]]:
+    """Return the scores of trials of A and of B that began one after the other: what is lost or repeated has none."""
+    begun = [
+        (trial.started or "", side, score)
+        for side, row in enumerate((a, b))
+        for trial, score in zip(usable_trials(row), scores(row), strict=False)
+    ]
+    pairs = list[tuple[float, float]]()
+    waiting: tuple[int, float] | None = None
+    for _, side, score in sorted(begun):
+        if waiting is not None and waiting[0] != side:
+            pairs.append((score, waiting[1]) if side == 0 else (waiting[1], score))
+            waiting = None
+        else:
+            waiting = side, score
+    return [left for left, _ in pairs], [right for _, right in pairs]
+
+
 def in_turns(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     """Whether the trials of both sides alternated."""
     started = [(trial.started or "", side) for side, row in enumerate((a, b)) for trial in usable_trials(row)]
     order = [side for moment, side in sorted(started)]
     return all(moment for moment, _ in started) and max(len(list(run)) for _, run in groupby(order)) <= MOST_IN_ROW
+
+
+def within_drift(a: ConfigurationResult, b: ConfigurationResult, difference: float) -> Iterator[Message]:
+    """Yield that the speed of a trial changed by more than the two results differ."""
+    drift = max((abs(trial.drift or 0.0) for row in (a, b) for trial in usable_trials(row)), default=0.0)
+    if abs(difference) <= drift:
+        yield message("within_drift", difference=abs(difference), drift=drift)
 
 
 def _windows(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:

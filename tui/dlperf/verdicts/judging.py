@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from dlperf.errors import ExitCode
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import UNKNOWN, Claim, Known, claim, undecided
-from dlperf.verdicts.conditions import in_turns, same_machine, scores
+from dlperf.verdicts.conditions import neighbours, same_machine, scores
 from dlperf.verdicts.inference.verdict import (
     APART,
-    ASSUMED_MACHINES,
     IN_TURNS,
     Policy,
     Sides,
-    Variation,
     Verdict,
     apart,
     judge,
@@ -81,6 +80,13 @@ class Judgement:
         return {name: getattr(self, name) for name in names} | numbers | {"verdict_code": self.verdict.to_json()}
 
 
+def exit_code(outcomes: Collection[Outcome]) -> ExitCode:
+    """Return how a command ends that judged: nothing judged fails, too."""
+    if not outcomes or not {"worse", "missing"}.isdisjoint(outcomes):
+        return ExitCode.MEASURED_FAILED
+    return ExitCode.CANNOT_TELL if "cannot_tell" in outcomes else ExitCode.DONE
+
+
 def judge_rows(
     before: ConfigurationResult,
     now: ConfigurationResult,
@@ -95,14 +101,15 @@ def judge_rows(
     pair = claim(before, now, known)
     if pair.gain is None:
         return Judgement(now.id, now.metric, "missing", pair.verdict, pair)
-    alternated = before.campaign == now.campaign and same_machine(before, now) and in_turns(before, now)
+    sides, pairs = (scores(before), scores(now)), neighbours(before, now)
+    together = before.campaign == now.campaign and same_machine(before, now)
+    alternated = together and 2 * len(pairs[0]) > min(map(len, sides))
     policy = options.of(IN_TURNS if alternated else APART, loss)
-    sides = scores(before), scores(now)
-    machines = None if same_machine(before, now) else known.machines or Variation(ASSUMED_MACHINES)
+    machines = None if same_machine(before, now) else known.between_machines
     enough = min(map(len, sides)) > 1
     found = None
     if enough:
-        evidence = Sides(*sides, paired=True) if alternated else apart(*sides, known.campaigns, machines)
+        evidence = Sides(*pairs, paired=True) if alternated else apart(*sides, known.campaigns, machines)
         found = judge(evidence, policy)
     why = list(refusals(before, now))
     if found is None or found.code == "cannot_tell":

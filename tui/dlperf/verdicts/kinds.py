@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import MACHINE, Pair, in_turns, recorded, scores
-from dlperf.verdicts.inference.verdict import OF_KIND, Sides, Verdict, judge
+from dlperf.verdicts.inference.verdict import Policy, Sides, Verdict, judge
 
 
 def pairs_by_machine(a: ConfigurationResult, b: ConfigurationResult, rows: Iterable[ConfigurationResult]) -> list[Pair]:
@@ -26,14 +27,19 @@ def pairs_by_machine(a: ConfigurationResult, b: ConfigurationResult, rows: Itera
     for campaign in sorted(sides):
         left, right = (sides[campaign].get(side) for side in (0, 1))
         if left and right and (machine := recorded(left, *MACHINE)) == recorded(right, *MACHINE) and machine:
-            found.update({machine: (left, right)} if in_turns(left, right) else {})
+            found.update({machine: (_standing(left), _standing(right))} if in_turns(left, right) else {})
     return list(found.values())
 
 
-def judge_kind(pairs: Sequence[Pair], level: float) -> Verdict | None:
+def _standing(row: ConfigurationResult) -> ConfigurationResult:
+    """Return a result without the caveat that a later campaign, on another machine, supersedes it."""
+    return replace(row, findings=tuple(item for item in row.findings if item.code != SUPERSEDED))
+
+
+def judge_kind(pairs: Sequence[Pair], policy: Policy) -> Verdict | None:
     """Return the verdict over machines, each of which counts once."""
     a, b = ([fmean(scores(row)) for row in side] for side in zip(*pairs, strict=True))
-    return judge(Sides(a, b, paired=True), replace(OF_KIND, level=level))
+    return judge(Sides(a, b, paired=True), policy)
 
 
 def _same_work(row: ConfigurationResult, wanted: ConfigurationResult) -> bool:

@@ -81,8 +81,9 @@ def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Jud
     if found is not None and found.code == "same":
         return Judgement(row.id, row.metric, "same", told(found, row, "same"), pair, found)
     # the test at one place does not know how often one looks
-    why = message("trend_unclear", count=len(history))
-    verdict = told(found, row, "cannot_tell", [why]) if found else why
+    why = [message("trend_unclear", count=len(history))]
+    why += [message("trend_open", count=found.more)] if found and found.more else []
+    verdict = told(found, row, "cannot_tell", why) if found else why[0]
     return Judgement(row.id, row.metric, "cannot_tell", verdict, pair, found)
 
 

@@ -38,18 +38,20 @@ def compare_in_workspace(
     b: str,
     complain: Callable[[DlperfError], object] | None = None,
     metric: str | None = None,
+    loss: float | None = None,
 ) -> Comparisons:
     """Compare the rows of two selectors, with the conditions in which each pair differs.
 
     Args:
         complain: called for each campaign or report that cannot be read, which is left out.
         metric: the one to compare; the primary metric of each row if None.
+        loss: relative loss that is sought; None for what the variation allows.
 
     Raises:
         RequestError: a selector matches nothing, or the two share no configuration.
     """
     rows = load_results(workspace, Filters(metrics=(metric,) if metric else ()), complain)
-    found = compare(rows, parse_selector(a, rows), parse_selector(b, rows))
+    found = compare(rows, parse_selector(a, rows), parse_selector(b, rows), loss=loss)
     campaigns = {row.campaign for pair in found.pairs for row in (pair.a, pair.b)}
     plans = {name: planned_configurations(workspace, name) for name in campaigns}
     pairs = []

@@ -165,15 +165,18 @@ class Workspace:
             self.refuse_unknown(selection, words["campaigns"])
         return rows
 
-    def compare(self, a: str, b: str, metric: str | None = None) -> Comparisons:
+    def compare(self, a: str, b: str, metric: str | None = None, loss: float | None = None) -> Comparisons:
         """Compare B with A, each a campaign, a configuration id, or ``axis=value[,axis=value…]``.
+
+        Args:
+            loss: relative loss that is sought, such as 0.01; the smallest that the trials can decide if None.
 
         Raises:
             RequestError: a side matches nothing, or the two share no configuration.
         """
         from dlperf.verdicts.workspace import compare_in_workspace
 
-        return compare_in_workspace(self.paths, a, b, self._complain, metric)
+        return compare_in_workspace(self.paths, a, b, self._complain, metric, loss)
 
     def refuse_unknown(self, selection: Selection, campaigns: Sequence[str]) -> None:
         """Reject a misspelt name in what selects no result: it would look like one that was not measured."""

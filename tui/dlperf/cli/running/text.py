@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from dlperf.plan import Plan, TrialKey
+from dlperf.plan import Plan, PlannedConfiguration, TrialKey
 from dlperf.runs.journal import trial_key
 from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress, State, TrialProgress, TrialStatus
 from dlperf.table.model import ConfigurationResult
@@ -28,12 +28,17 @@ def plan_summary(plan: Plan) -> list[str]:
         f"{count_noun(len(plan.configurations), 'configuration')}, {count_noun(len(plan.trials), 'trial')}: "
         f"{', '.join(frameworks)} on {', '.join(hardware)}"
     ]
-    lines += [f"  {item.configuration.id} × {item.repeats}" for item in plan.configurations[:MOST_CONFIGURATIONS]]
+    lines += [f"  {_repeated(item)}" for item in plan.configurations[:MOST_CONFIGURATIONS]]
     if len(plan.configurations) > MOST_CONFIGURATIONS:
         lines.append(f"  and {len(plan.configurations) - MOST_CONFIGURATIONS} more: see `dlperf plan`")
     if plan.impossible:
         lines.append(f"{count_noun(len(plan.impossible), 'configuration')} cannot run: {_first_reason(plan)}")
     return lines
+
+
+def _repeated(item: PlannedConfiguration) -> str:
+    before = f" after {item.uncounted} that does not count" if item.uncounted else ""
+    return f"{item.configuration.id} × {item.repeats}{before}, compile cache {item.launch.compile_cache}"
 
 
 def why_nothing_runs(plan: Plan) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli import options
-from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.cli.results import AXIS_HEADERS, axis_cells
+from dlperf.cli.verdicts.deciding import options_of
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun
 
@@ -60,6 +61,7 @@ def compare(
             autocompletion=options.complete_ids("metrics"),
         ),
     ] = None,
+    loss: options.LossOption = None,
     published: Annotated[
         bool, typer.Option("--published", help="Compare A with the third-party results that are most like it.")
     ] = False,
@@ -79,7 +81,7 @@ def compare(
     if b is None:
         raise RequestError("name B, or add --published")
     unreadable: list[object] = []
-    outcome = options.open_workspace(context, unreadable.append).compare(a, b, metric)
+    outcome = options.open_workspace(context, unreadable.append).compare(a, b, metric, options_of(loss, None).loss)
     if as_json:
         print_json(outcome)
     else:
@@ -106,7 +108,7 @@ def _compare_with_published(context: typer.Context, selector: str, as_json: bool
         return
     for each in found:
         row = each.result
-        print(f"{row.campaign}/{row.id}: {each.verdict or 'no third-party result of this model'}")
+        print_text(f"{row.campaign}/{row.id}: {each.verdict or 'no third-party result of this model'}")
         if each.differences:
             print_note(f"these conditions differ: {'; '.join(map(str, each.differences))}")
 
@@ -117,7 +119,7 @@ def _accelerator(row: ConfigurationResult, machines: Mapping[str, Hardware]) -> 
 
 def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
     """Print what is below a ratio or missing in B, or cannot be told; return the exit code."""
-    from dlperf.verdicts.judging import below, judge_rows
+    from dlperf.verdicts.judging import below, exit_code, judge_rows
 
     found = [(below(pair, ratio), pair) for pair in outcome.pairs]
     short = [(kind, pair) for kind, pair in found if kind != "same"]
@@ -129,9 +131,9 @@ def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
         first = f"{missing[0].row.id} of {missing[0].row.campaign}"
         which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
         print_note(f"missing in B: {which}: measure it, or pass --allow-missing")
-    if missing or outcome.ambiguous or any(kind != "cannot_tell" for kind, _ in short):
-        return ExitCode.MEASURED_FAILED
-    return ExitCode.CANNOT_TELL if short else ExitCode.DONE
+    outcomes = [kind for kind, _ in found]
+    outcomes += ["missing"] * (len(missing) + len(outcome.ambiguous))
+    return exit_code(outcomes)
 
 
 def _print_comparisons(outcome: Comparisons) -> None:

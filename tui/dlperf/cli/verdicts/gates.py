@@ -126,6 +126,7 @@ def trend(
 def print_judgements(found: Sequence[Judgement], against: str, ci: Path | None, as_json: bool = False) -> ExitCode:
     """Print the verdicts of a gate, write the files for CI, and return the exit code."""
     from dlperf.report.ci import summary_of, write_ci_files
+    from dlperf.verdicts.judging import exit_code
 
     if as_json:
         print_json(found)
@@ -135,9 +136,7 @@ def print_judgements(found: Sequence[Judgement], against: str, ci: Path | None, 
     if ci is not None:
         write_ci_files(ci, found, against)
         print_note(f"files for CI: {ci}")
-    outcomes = {item.outcome for item in found}
-    failed = not found or not outcomes.isdisjoint(("worse", "missing"))
-    code = ExitCode.MEASURED_FAILED if failed else ExitCode.CANNOT_TELL if "cannot_tell" in outcomes else ExitCode.DONE
+    code = exit_code([item.outcome for item in found])
     print_note(f"gate {GATES[code]}: {summary_of(found, against)}")
     return code
 

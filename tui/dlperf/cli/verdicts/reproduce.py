@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-CODES = {"worse": ExitCode.MEASURED_FAILED, "missing": ExitCode.MEASURED_FAILED, "cannot_tell": ExitCode.CANNOT_TELL}
-
 
 @commands.command()
 @options.selecting("hardware", "framework", "protocol", "repeats")
@@ -56,6 +54,7 @@ def reproduce(
     from dlperf.cli.running.foreground import confirm_plan, run_in_foreground, run_plan
     from dlperf.table.load import load_results
     from dlperf.verdicts.claims import known_variation
+    from dlperf.verdicts.judging import exit_code
     from dlperf.verdicts.reproduction import find_result, is_third_party
 
     seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
@@ -93,7 +92,7 @@ def reproduce(
         print_json(found.as_data() | found.pair.as_data() | agreement | {"pair": None})
     else:
         _print_agreement(found, found.pair)
-    raise typer.Exit(CODES.get(found.outcome, ExitCode.DONE))
+    raise typer.Exit(exit_code([found.outcome]))
 
 
 def _plan_published(

@@ -31,9 +31,14 @@ class Trend:
         return self.change / max(1 - self.change / 2, LEAST_START)
 
     @property
+    def is_clear(self) -> bool:
+        """Whether the change is more than noise."""
+        return abs(self.change) > SIGNIFICANCE * self.error
+
+    @property
     def is_drift(self) -> bool:
         """Whether the change is large and more than noise."""
-        return abs(self.change) > max(LIMIT, SIGNIFICANCE * self.error)
+        return abs(self.change) > LIMIT and self.is_clear
 
     def refutes(self, printed: Trend) -> bool:
         """Return whether a change of printed values cannot be one of the speed, whose trend this is."""

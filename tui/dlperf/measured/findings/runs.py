@@ -128,6 +128,19 @@ class _CheckedRun:
             return False
         return len(self.timed_gaps.pauses) > 0 and self.timed_trend.refutes(printed)
 
+    @cached_property
+    def drift(self) -> Trend | None:
+        """The change of the speed; None if it is unknown or no more than noise."""
+        is_running_mean = self.run.window == "cumulative" and self.timed_gaps.indices
+        found = self.timed_trend if is_running_mean else self.printed_trend
+        return found if found is not None and found.is_clear and not self.smooths else None
+
+
+def drift_of_run(reading: Reading, figure: Figure | None) -> float | None:
+    """Return the change of the speed over the measured window, relative to its start; None if it is only noise."""
+    found = _CheckedRun(reading, figure, None, None, 1, None).drift
+    return found.of_start if found else None
+
 
 def findings_of_run(
     reading: Reading,
@@ -171,9 +184,8 @@ def _too_few_samples(context: _CheckedRun) -> Finding | None:
 
 
 def _drift(context: _CheckedRun) -> Finding | None:
-    is_running_mean = context.run.window == "cumulative" and context.timed_gaps.indices
-    found = context.timed_trend if is_running_mean else context.printed_trend
-    if found is None or not found.is_drift or context.smooths:
+    found = context.drift
+    if found is None or not found.is_drift:
         return None
     return warning("drift", direction=message("rises" if found.change > 0 else "falls"), change=abs(found.of_start))
 

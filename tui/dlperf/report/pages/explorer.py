@@ -9,9 +9,10 @@ from dlperf.catalog.hardware import Hardware
 from dlperf.catalog.units import is_rate
 from dlperf.messages import Language
 from dlperf.report import figures
+from dlperf.report.answer import chip
 from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
 from dlperf.report.machine import format_fact, localize_facts
-from dlperf.report.pages.overview import METRICS, chip, family, interest
+from dlperf.report.pages.overview import METRICS, family, interest
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.reports.fairness import published_facts
 from dlperf.report.site import locations as at

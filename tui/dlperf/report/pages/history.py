@@ -20,7 +20,7 @@ from dlperf.report.views import ColumnView, Link, TableView, TextView, date
 from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
-from dlperf.verdicts.inference.verdict import LEVEL
+from dlperf.verdicts.judging import judge_rows
 
 SUSPECTED = "suspected"
 MOST = 200
@@ -156,9 +156,9 @@ def _change(compared: Claim) -> str:
 
 
 def _verdict_of(compared: Claim) -> str:
-    """Return the verdict's code, or ``SUSPECTED`` where the test shows a loss but a condition of a claim is missing."""
-    lost = compared.verdict.code == "cannot_tell" and (compared.gain or 1.0) < 1
-    return SUSPECTED if lost and (compared.p or 1.0) <= LEVEL else compared.verdict.code
+    """Return the verdict's code, or ``SUSPECTED`` where a gate would fail but a condition of a claim is missing."""
+    open_claim = compared.verdict.code == "cannot_tell"
+    return SUSPECTED if open_claim and judge_rows(compared.a, compared.b).failed else compared.verdict.code
 
 
 def _verdict(page: Page, compared: Claim) -> tuple[TextView | str, ...]:

@@ -11,9 +11,9 @@ from dlperf.messages import Language
 from dlperf.plan import max_nodes
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, answers, base_precision, said_of
+from dlperf.report.answer import Answer, answers, base_precision, chip, gpus_of, said_of
 from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
-from dlperf.report.pages.overview import METRICS, chip, model_charts
+from dlperf.report.pages.overview import METRICS, model_charts
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.pictures import ranked_bars
 from dlperf.report.site import locations as at
@@ -157,7 +157,7 @@ def _leads(page: Page, claims: Sequence[Claim]) -> list[tuple[Link, list[str]]]:
 
 
 def _gain(page: Page, lead: Claim) -> str:
-    model, machine = page.data.case_title(lead.b.case), gpus_of(page, lead)
+    model, machine = page.data.case_title(lead.b.case), gpus_of(page.language, page.data, lead)
     percent = _unbreakable(figures.percent((lead.gain or 1.0) - 1))
     return page._("{model} ({machine}) by {percent}", model=model, machine=machine, percent=percent)
 
@@ -233,19 +233,11 @@ def lead(page: Page, answer: Answer) -> Lead:
         trials=str(min(len(found.a.values), len(found.b.values))),
         p=figures.optional(round(found.p, 4)) if found.p is not None else "",
         sought=_unbreakable(figures.percent(found.detectable)),
-        gpus=gpus_of(page, found),
+        gpus=gpus_of(page.language, page.data, found),
         why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),
         brief=page.reason(said_of(answer.best, second, answer.context).brief),
         power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
     )
-
-
-def gpus_of(page: Page, found: Claim) -> str:
-    """Return on how many machines a claim holds; of three on, it is about their kind."""
-    machine = chip(page.data, found.b)
-    if found.of_kind:
-        return machine
-    return page._("one {machine}", machine=machine) if found.gpus == 1 else page._("two {machine}", machine=machine)
 
 
 def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[str]:

@@ -45,7 +45,7 @@ def methodology(language: Language, data: SiteData) -> str:
         in_row=conditions.MOST_IN_ROW,
         permutations=f"{verdict.EXACT:,}",
         largest_loss=figures.percent(verdict.LARGEST_LOSS),
-        assumed=figures.percent(verdict.ASSUMED_MACHINES),
+        assumed=figures.percent(verdict.ASSUMED_MACHINES.share),
         units=verdict.LEAST_UNITS,
         in_turns=verdict.IN_TURNS,
         detectable=_detectable(page),

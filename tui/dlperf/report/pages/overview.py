@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ from dlperf.catalog.palette import family_number
 from dlperf.catalog.units import is_rate
 from dlperf.messages import N_
 from dlperf.report import figures
+from dlperf.report.answer import CHIP, chip
 from dlperf.report.data import SiteData, grouped, is_published
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.results.pictures import bars
@@ -18,8 +18,6 @@ from dlperf.report.views import FigureView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.inference.verdict import CLAIM
 
-CHIP = re.compile(r"\b(?:GB|MI|[ABHLTPV])\d{2,3}X?\b", re.IGNORECASE)
-"""Name of an accelerator within the title of a machine."""
 METRICS = {
     "per_gpu": N_("Throughput per GPU"),
     "value": N_("Throughput"),
@@ -40,15 +38,6 @@ def model_charts(page: Page) -> list[dict[str, object]]:
     models = grouped(rates, lambda row: (row.case, row.unit))
     ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
     return [_model_chart(page, rows) for rows in ranked[:SIDE_BY_SIDE]]
-
-
-def chip(data: SiteData, row: ConfigurationResult) -> str:
-    """Return the short name of the accelerator, such as ``H200``; the machine's title if it has none."""
-    entry = data.hardware.get(row.hardware)
-    accelerator = data.accelerators.get(entry.accelerator or "") if entry else None
-    title = data.hardware_title(row.hardware, row.campaign)
-    found = CHIP.search(accelerator.title if accelerator else title)
-    return found[0].upper() if found else title
 
 
 def family(row: ConfigurationResult) -> str:

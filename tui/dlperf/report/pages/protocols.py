@@ -11,9 +11,10 @@ from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.site import locations as at
 from dlperf.report.views import Link, TableView
 
-FACTS = ("skip_steps", "take_steps", "estimator", "repeats", "aggregate")
+FACTS = ("skip_steps", "take_steps", "estimator", "repeats", "uncounted", "aggregate", "compile_cache")
 """Keys of ``COLUMNS`` for the fields of a protocol."""
 AGGREGATES = {"median": N_("median"), "mean": N_("mean"), "olympic": N_("mean without the best and the worst")}
+CACHES = {"fresh": N_("empty for each trial"), "shared": N_("shared by the trials of a configuration")}
 DEFINITIONS = {
     "mean": N_("Arithmetic mean of every record."),
     "skipmean": N_("Arithmetic mean without the first k records."),
@@ -85,6 +86,8 @@ def _facts(page: Page, protocol: Protocol) -> list[tuple[str, str | Link]]:
         _steps_measured(page, protocol),
         Link(protocol.estimator, code=True),
         str(protocol.repeats),
+        str(protocol.uncounted),
         page._(AGGREGATES[protocol.aggregate]),
+        page._(CACHES[protocol.compile_cache]),
     )
     return [(page._(COLUMNS[name]), value) for name, value in zip(FACTS, values, strict=True)]

@@ -12,9 +12,10 @@ from dlperf.catalog.units import counts_samples
 from dlperf.measured.statistics import mfu
 from dlperf.messages import Language
 from dlperf.report import figures
+from dlperf.report.answer import CHIP, chip
 from dlperf.report.data import SiteData, grouped
 from dlperf.report.pages.explorer import by_relevance
-from dlperf.report.pages.overview import CHIP, best_of_origins, best_rows, chip, interest
+from dlperf.report.pages.overview import best_of_origins, best_rows, interest
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.evidence import commands_again
 from dlperf.report.site import locations as at

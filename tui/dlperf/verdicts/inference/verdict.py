@@ -29,9 +29,9 @@ ROOM = 3.0
 MOST_NEEDED = 1000
 POWER = 0.9
 """For ``detectable_difference``; the exact test then has 0.82 with five trials and 0.87 with seven."""
-ASSUMED_MACHINES = 0.02
-"""Relative standard deviation between machines of one kind until three were measured: the GPUs of a cluster differ by
-8 % on average from the slowest to the fastest (Sinha et al., Not All GPUs Are Created Equal, SC 2022)."""
+CAMPAIGNS_FREEDOM = 2.5
+"""Degrees of freedom with which campaigns are assumed to differ as much as trials: campaigns that differ by three times
+as much then pass for a loss in 2 % of cases."""
 LEAST_UNITS = 3
 """Machines from which a variation between them is estimated; GPUs of a claim about their kind."""
 LEAST_STEPS = 6
@@ -79,6 +79,11 @@ class Variation:
 
     share: float
     freedom: float = math.inf
+
+
+ASSUMED_MACHINES = Variation(0.015, 6)
+"""Between machines of one kind until three were measured: the GPUs of a cluster differ by 8 % on average from the
+slowest to the fastest, five or six standard deviations (Sinha et al., Not All GPUs Are Created Equal, SC 2022)."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +144,8 @@ def apart(
         machines: variation between their two machines; None for one machine.
     """
     plain = Sides(a, b)
-    assumed = Variation(plain.deviation, max(plain.freedom(len(b), len(a)), 1))
-    return replace(plain, between=(campaigns or assumed, *([machines] if machines else [])))
+    between = campaigns or Variation(plain.deviation, CAMPAIGNS_FREEDOM)
+    return replace(plain, between=(between, *([machines] if machines else [])))
 
 
 @dataclass(frozen=True)
@@ -284,11 +289,6 @@ def between_steps(series: Iterable[Sequence[float]]) -> Variation | None:
     if len(steps) < LEAST_STEPS:
         return None
     return Variation(median(steps) / MEDIAN_STEP, STEP_EFFICIENCY * len(steps))
-
-
-def as_sought(policy: Policy, loss: float | None, most: int | None = None, level: float | None = None) -> Policy:
-    """Return the policy with the options that were given."""
-    return replace(policy, loss=loss, most=max(policy.least, most or policy.most), level=level or policy.level)
 
 
 def detectable_difference(trials: int, variation: float, policy: Policy = CLAIM) -> float | None:

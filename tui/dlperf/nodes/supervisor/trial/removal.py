@@ -24,8 +24,10 @@ OWN_FILES = frozenset(
     ]
 )
 """Files of the supervisor and of Slurm jobs, which are not archived or change after they were sent."""
+COMPILED = ".compiled"
+"""Folder of a node's folder in which its trial keeps what it compiles, if it begins without."""
 PROGRAM = ("bin",)
-CACHES = ("builds", "wheels")
+CACHES = ("builds", "caches", "wheels")
 """Folders that make later trials start faster."""
 TRIAL_NAME = re.compile(r"[A-Za-z0-9._-]{1,200}$")
 LISTED = 5
@@ -132,7 +134,7 @@ def unarchived_problem(
 def is_own(name: str) -> bool:
     parts = name.split(os.sep)
     compiled = "__pycache__" in parts[:-1] and name.endswith(".pyc")
-    return compiled or (len(parts) <= 2 and parts[-1] in OWN_FILES)
+    return compiled or parts[1:2] == [COMPILED] or (len(parts) <= 2 and parts[-1] in OWN_FILES)
 
 
 def is_empty_log(path: str, name: str) -> bool:

@@ -5,6 +5,7 @@ The trial's folder is the working folder: all file names are relative to it.
 
 import contextlib
 import os
+import shutil
 import subprocess
 import textwrap
 import threading
@@ -34,6 +35,7 @@ from .endings import (
     sweep,
 )
 from .monitor import Monitor, Signals
+from .removal import COMPILED
 
 LONGEST_COMMAND = 1000
 """Characters of a command in a cause, which is cut between words: the rest of a cut secret would not be found."""
@@ -227,6 +229,7 @@ class Supervisor:
         if self.probes:
             self.probes.join()
         self.open_folder()
+        shutil.rmtree(COMPILED, ignore_errors=True)
         self.restore_files()
         self.monitor.end()
         for descriptor in self.lease:

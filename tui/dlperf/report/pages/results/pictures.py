@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, contest_of
+from dlperf.report.answer import Answer, contest_of, gpus_of
 from dlperf.report.data import grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Bar, Part
@@ -18,8 +18,10 @@ Results = Sequence[ConfigurationResult]
 
 def comparison_chart(page: Page, answer: Answer) -> Part:
     """Return the frameworks of a comparison as bars, the highest first, under the conditions that they share."""
-    title = (*_series_title(page, answer.shared), figures.gpus_text(page.language, answer.best))
-    return _part(title, answer.best.unit, ranked_bars(page, answer))
+    title = [*_series_title(page, answer.shared), figures.gpus_text(page.language, answer.best)]
+    if answer.claim and page.data.kind(answer.best.campaign) == "measured":
+        title.append(page._("on {gpus}", gpus=gpus_of(page.language, page.data, answer.claim)))
+    return _part(tuple(title), answer.best.unit, ranked_bars(page, answer))
 
 
 def ranked_bars(page: Page, answer: Answer, most: int | None = None) -> tuple[Bar, ...]:

@@ -1,0 +1,195 @@
+"""The same trials get the same verdict at every door, with the exit code and the reasons that belong to it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from claimable import CONDITIONS, claimable
+from dlperf.app.model.comparison import comparison_of
+from dlperf.catalog.axes import Configuration, field_values
+from dlperf.cli.output import print_json
+from dlperf.errors import ExitCode
+from dlperf.messages.finding import warning
+from dlperf.report.answer import Answer, answers
+from dlperf.report.ci import write_ci_files
+from dlperf.report.data import SiteData
+from dlperf.table.model import ConfigurationResult, Status
+from dlperf.verdicts.baselines import baseline_of, judge_reference
+from dlperf.verdicts.claims import Claim, claim
+from dlperf.verdicts.compare import Selector, compare
+from dlperf.verdicts.judging import Judgement, below, exit_code, judge_rows
+from dlperf.verdicts.trend import judge_history
+
+Values = tuple[float, ...]
+STEADY = (100.0, 100.03, 99.98, 100.01, 99.97, 100.02, 99.99)
+NOISY = (100.0, 106.0, 95.0, 104.0, 97.0, 103.0, 94.0)
+PAIRS: dict[str, tuple[Values, Values]] = {
+    "better": (STEADY, tuple(value * 1.1 for value in STEADY)),
+    "worse": (STEADY, tuple(value * 0.9 for value in STEADY)),
+    "same": (STEADY, STEADY[::-1]),
+    "cannot_tell": (NOISY, tuple(value * 0.97 for value in NOISY[::-1])),
+}
+CODES = {"worse": ExitCode.MEASURED_FAILED, "cannot_tell": ExitCode.CANNOT_TELL}
+
+
+def row(*values: float, framework: str = "alpha", campaign: str = "one", gpu: str = "1", turn: int = 0):
+    point = Configuration("box", framework, "lenet5", "fp32", 32, 1, 1)
+    known = {"unit": "images/s", "status": Status("measured")}
+    found = claimable(ConfigurationResult(**field_values(point), campaign=campaign, **known), *values, turn=turn)
+    conditions = CONDITIONS | {"gpu.uuid": gpu}
+    return replace(found, trials=tuple(replace(trial, conditions=conditions) for trial in found.trials))
+
+
+def in_turns(a: Values, b: Values, gpu: str = "1") -> list[ConfigurationResult]:
+    sides = (("alpha", a, 0), ("beta", b, 1))
+    return [row(*values, framework=name, campaign=f"on {gpu}", gpu=gpu, turn=turn) for name, values, turn in sides]
+
+
+def versions(a: Values, b: Values) -> Judgement:
+    before, now = row(*a), row(*b, turn=1)
+    return judge_rows(before, now)
+
+
+def gate(a: Values, b: Values) -> Judgement:
+    before = row(*a)
+    (reference,) = baseline_of("main", [before], [before]).references
+    return judge_reference(reference, row(*b, campaign="two"))
+
+
+def reproduction(a: Values, b: Values) -> Judgement:
+    return judge_rows(row(*a), row(*b, campaign="two"))
+
+
+def trend(a: Values, b: Values) -> Judgement:
+    levels = (*a, *a, *b)
+    history = [
+        replace(found, trials=tuple(replace(trial, started=f"2026-01-{day:02}") for trial in found.trials))
+        for day, value in enumerate(levels, 1)
+        for found in [row(value, campaign=str(day))]
+    ]
+    return judge_history(history[-1], history)
+
+
+def of_answer(found: Sequence[Answer]) -> Claim:
+    """The claim about beta; the site names the higher side first."""
+    (answer,) = found
+    assert answer.second is not None
+    sides = sorted((answer.best, answer.second), key=lambda each: each.framework)
+    return answer.context.claim(*sides)
+
+
+def of_kind(a: Values, b: Values) -> str:
+    """On three GPUs, of which later campaigns superseded two."""
+    older = (warning("superseded"),)
+    rows = [
+        replace(each, findings=older if start else ())
+        for start in (0, 2, 4)
+        for each in in_turns(a[start : start + 3], b[start : start + 3], str(start))
+    ]
+    data = SiteData(tuple(rows))
+    (report,) = data.reports.values()
+    found = of_answer(answers(report, data.context))
+    assert (len(report), found.gpus) == (2, 3)
+    return found.verdict.code
+
+
+def on_site(a: Values, b: Values) -> str:
+    found = of_answer(answers(in_turns(a, b)))
+    assert found.gpus == 1
+    return found.verdict.code
+
+
+def in_terminal(a: Values, b: Values) -> str:
+    rows = [row(*a, campaign="a"), row(*b, campaign="b", turn=1)]
+    view = comparison_of(rows, "a", "b")
+    assert view is not None
+    (point,) = view.points
+    return point.verdict
+
+
+def printed(value: object) -> dict[str, Any]:
+    """What ``--json`` prints of it."""
+    out = io.StringIO()
+    with redirect_stdout(out):
+        print_json(value)
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+def compared(a: Values, b: Values) -> str:
+    rows = in_turns(a, b)
+    sides = (Selector(name, {"framework": name}) for name in ("alpha", "beta"))
+    (pair,) = compare(rows, *sides).pairs
+    return printed(pair)["verdict_code"]["code"]
+
+
+JUDGING: dict[str, Callable[[Values, Values], Judgement]] = {
+    "ab": versions,
+    "gate": gate,
+    "reproduce": reproduction,
+    "trend": trend,
+}
+SAYING: dict[str, Callable[[Values, Values], str]] = {
+    "compare": compared,
+    "kind": of_kind,
+    "site": on_site,
+    "terminal": in_terminal,
+}
+
+
+@pytest.mark.parametrize("verdict", PAIRS)
+@pytest.mark.parametrize("door", SAYING)
+def test_a_door_that_prints_says_what_the_trials_say(door: str, verdict: str) -> None:
+    assert SAYING[door](*PAIRS[verdict]) == verdict
+
+
+@pytest.mark.parametrize("verdict", PAIRS)
+@pytest.mark.parametrize("door", JUDGING)
+def test_a_door_that_judges_says_so_in_text_json_files_for_ci_and_its_exit_code(
+    door: str, verdict: str, tmp_path: Path
+) -> None:
+    found = JUDGING[door](*PAIRS[verdict])
+    assert found.outcome == verdict
+    assert printed(found)["outcome"] == verdict
+    assert exit_code([found.outcome]) == CODES.get(verdict, ExitCode.DONE)
+    write_ci_files(tmp_path, [found], "the other")
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    marks = {"worse": "failure", "cannot_tell": "error"}
+    assert [item.tag for case in suite.iter("testcase") for item in case] == [marks.get(verdict, "system-out")]
+    assert "0.00 %, a loss" not in str(found.verdict)
+    if verdict == "cannot_tell":
+        wanted = r"about \d+ more (trials each|campaigns of this level) would decide|no number of trials would"
+        assert re.search(wanted, str(found.verdict))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome"), [("better", "same"), ("worse", "worse"), ("same", "same"), ("cannot_tell", "cannot_tell")]
+)
+def test_a_ratio_that_must_not_be_undercut_follows_the_same_trials(verdict: str, outcome: str) -> None:
+    a, b = PAIRS[verdict]
+    assert below(claim(row(*a), row(*b, turn=1)), 0.98) == outcome
+
+
+def test_nothing_that_was_judged_is_a_failure() -> None:
+    assert exit_code([]) is ExitCode.MEASURED_FAILED
+    assert exit_code(["better", "cannot_tell", "worse"]) is ExitCode.MEASURED_FAILED
+
+
+def test_versions_whose_trials_alternated_stay_pairs_although_some_were_lost() -> None:
+    before, now = row(*STEADY, *STEADY), row(*(value * 0.99 for value in (*STEADY, *STEADY)), turn=1)
+    without = {number: replace(now, trials=now.trials[:number] + now.trials[number + 2 :]) for number in (0, 5)}
+    for left in (now, *without.values()):
+        found = judge_rows(before, left)
+        assert (found.policy.looks, found.outcome) == (None, "worse")
+    apart = replace(now, trials=tuple(replace(trial, started="2026-02") for trial in now.trials))
+    assert judge_rows(before, apart).policy.looks == 2
