@@ -84,6 +84,9 @@ def language(description, kernels, kernel):
     parser.add_argument("--attention", choices=kernels, default=kernel, help="kernel of attention")
     parser.add_argument("--checkpointing", choices=["none", "full"], default="none", help="recompute each block")
     parser.add_argument("--parallel", choices=["replicate", "fsdp"], default="fsdp", help="how GPUs share the model")
+    parser.add_argument(
+        "--gather", choices=["twice", "once"], default="twice", help="a block's weights: again when going back, or kept"
+    )
     return parser
 
 
@@ -99,5 +102,6 @@ def language_facts(options, counted, devices):
         "attention": options.attention,
         "checkpointing": options.checkpointing,
         "parallel": options.parallel if devices > 1 else "none",
+        "gather": options.gather,
         "gradient_norm": GRADIENT_NORM,
     }
