@@ -5,7 +5,7 @@ Standard library only, Python >= 3.8. Copied to the node with the program that u
 
 from typing import NamedTuple
 
-from options import common, positive
+from options import TEXT_BATCHES, common, positive
 
 
 class Shape(NamedTuple):
@@ -78,6 +78,7 @@ def _body(shape):
 def language(description, kernels, kernel):
     """Parser with the options of the language-model programs; ``kernels`` of attention, and the default one."""
     parser = common(description, PRECISIONS, PRECISION_HELP)
+    parser.set_defaults(batches=TEXT_BATCHES)
     parser.add_argument("--model", choices=sorted(SHAPES), default="gpt2-124m")
     parser.add_argument("--sequence-length", type=positive, default=1024)
     parser.add_argument("--learning-rate", type=float, default=3e-4)
