@@ -92,7 +92,7 @@ def test_two_ranks_train_one_model_and_the_first_profiles_it(parallel: str, tmp_
 def test_two_ranks_that_share_a_batch_train_as_one_does():
     program = (WORKLOADS / "pytorch_llm.py", *LLAMA)
     alone = run(interpreter("torch"), *program)
-    shared = run_ranks(2, *program, "--tensor-parallel", "2")
+    shared = run_ranks(2, *program, "--tensor-parallel", "2", "--gather", "once")
     assert shared.returncode == 0, shared.stderr
     (one,), (two,) = parsed(alone.stdout), parsed(shared.stdout)
     assert two.metadata.gpus == 2
@@ -133,11 +133,10 @@ def test_two_processes_of_jax_train_as_one_with_two_devices_and_the_first_profil
     assert json.loads(profile.read_text())["classes"]
 
 
-@pytest.mark.parametrize("checkpointing", ["none", "full"])
-def test_devices_that_share_the_weights_of_jax_exchange_no_activations(checkpointing: str):
+@pytest.mark.parametrize("arguments", [(), ("--checkpointing", "full"), ("--gather", "once")])
+def test_devices_that_share_the_weights_of_jax_exchange_no_activations(arguments: tuple[str, ...]):
     """Rows × length × hidden, 2 × 16 × 64; every weight and gradient has other sides."""
     flags = "--xla_force_host_platform_device_count=2"
-    arguments = ("--checkpointing", checkpointing)
     done = run(interpreter("jax"), HERE / "jax_exchanges.py", *arguments, PYTHONPATH=str(WORKLOADS), XLA_FLAGS=flags)
     assert done.returncode == 0, done.stderr
     exchanged = json.loads(done.stdout)

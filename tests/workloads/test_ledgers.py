@@ -21,7 +21,12 @@ SIDES = [(case, framework) for case, ledger in LEDGERS.items() for framework in 
 KEPT = {case: f"h200-tuned-{case}" for case in ("gpt2-124m", "vgg16", "arcface", "resnet50")}
 """Campaigns of the programs as they are."""
 VARIABLES = ("PYTORCH_CUDA_ALLOC_CONF", "XLA_PYTHON_CLIENT_MEM_FRACTION")
-OPTIMIZERS = "import json, options; print(json.dumps(options.LEARNING_RATES))"
+OPTIMIZERS = """
+import json, options
+texts = options.bert(options.common("-", [], "-")).get_default("batches")
+images = options.common("-", [], "-").get_default("batches")
+print(json.dumps(dict(options.LEARNING_RATES, texts=texts, images=images)))
+"""
 
 
 def recipe_of(case: str, framework: str) -> Recipe:
@@ -94,11 +99,13 @@ def test_the_graphs_that_xla_launches_are_those_of_a_kept_trace():
     assert f"{launches:g} launches" in str(told)
 
 
-@pytest.mark.parametrize(("model", "rate"), [("resnet50", "0.002"), ("vgg16", "0.001")])
-def test_learning_rates_are_those_of_the_programs(model: str, rate: str):
-    done = run(interpreter("torch"), "-c", OPTIMIZERS, PYTHONPATH=str(WORKLOADS))
-    assert json.loads(done.stdout)[model] == float(rate)
-    assert f"learning rate {rate}" in LEDGERS[model].equal["optimizer_settings"]  # type: ignore[union-attr]
+def test_learning_rates_and_numbers_of_batches_are_those_of_the_programs():
+    used = json.loads(run(interpreter("torch"), "-c", OPTIMIZERS, PYTHONPATH=str(WORKLOADS)).stdout)
+    for model in ("resnet50", "vgg16"):
+        assert f"learning rate {used[model]:g}" in ledger_of(model).equal["optimizer_settings"]
+    for case, ledger in LEDGERS.items():
+        batches = used["images" if ledger.equal["layout"] == "NHWC" else "texts"]
+        assert f" {batches} batches on the device" in ledger.equal["synthetic_data"], case
 
 
 DERIVED = """
@@ -118,6 +125,6 @@ def test_dropout_and_running_statistics_are_those_of_the_networks():
     done = run(interpreter("torch"), "-c", DERIVED, PYTHONPATH=str(WORKLOADS))
     assert done.returncode == 0, done.stderr
     for case, (dropouts, normalizations) in json.loads(done.stdout).items():
-        told = ledger_of(case).equal
+        told = {name: str(text) for name, text in ledger_of(case).of("jax").items()}
         assert told["dropout"].startswith("none") == (dropouts == 0)
         assert told["running_statistics"].startswith("none") == (normalizations == 0)

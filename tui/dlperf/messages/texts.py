@@ -35,6 +35,15 @@ def extract_actions(file: IO[bytes], *_: object, **__: object) -> Iterator[tuple
         yield from ((1, None, action[name], []) for name in ("text", "help"))
 
 
+def extract_ledger(file: IO[bytes], *_: object, **__: object) -> Iterator[tuple[int, None, str, list[str]]]:
+    """Yield what the ledger of a case says, for Babel."""
+    import yaml
+
+    ledger = yaml.safe_load(file).get("ledger", {"equal": {}, "differ": {}})
+    for text in (*ledger["equal"].values(), *(text for sides in ledger["differ"].values() for text in sides.values())):
+        yield 1, None, text, []
+
+
 def N_(english: str) -> str:
     """Mark a text for translation."""
     return english

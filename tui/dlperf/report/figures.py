@@ -264,5 +264,5 @@ def batch_text(result: ConfigurationResult) -> str:
 
 def option_text(language: Language, option: object) -> str:
     """Return an option's value; yes or no for a truth value, which is stored as text, too."""
-    known = {"True": N_("yes"), "False": N_("no")}.get(str(option))
-    return language.gettext(known) if known else str(option)
+    text = {"True": N_("yes"), "False": N_("no")}.get(str(option), str(option))
+    return language.gettext(text) if text else text

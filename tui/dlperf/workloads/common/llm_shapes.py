@@ -5,7 +5,7 @@ Standard library only, Python >= 3.8. Copied to the node with the program that u
 
 from typing import NamedTuple
 
-from options import common, positive
+from options import TEXT_BATCHES, common, positive
 
 
 class Shape(NamedTuple):
@@ -78,12 +78,16 @@ def _body(shape):
 def language(description, kernels, kernel):
     """Parser with the options of the language-model programs; ``kernels`` of attention, and the default one."""
     parser = common(description, PRECISIONS, PRECISION_HELP)
+    parser.set_defaults(batches=TEXT_BATCHES)
     parser.add_argument("--model", choices=sorted(SHAPES), default="gpt2-124m")
     parser.add_argument("--sequence-length", type=positive, default=1024)
     parser.add_argument("--learning-rate", type=float, default=3e-4)
     parser.add_argument("--attention", choices=kernels, default=kernel, help="kernel of attention")
     parser.add_argument("--checkpointing", choices=["none", "full"], default="none", help="recompute each block")
     parser.add_argument("--parallel", choices=["replicate", "fsdp"], default="fsdp", help="how GPUs share the model")
+    parser.add_argument(
+        "--gather", choices=["twice", "once"], default="twice", help="a block's weights: again when going back, or kept"
+    )
     return parser
 
 
@@ -99,5 +103,6 @@ def language_facts(options, counted, devices):
         "attention": options.attention,
         "checkpointing": options.checkpointing,
         "parallel": options.parallel if devices > 1 else "none",
+        "gather": options.gather,
         "gradient_norm": GRADIENT_NORM,
     }

@@ -1,15 +1,15 @@
 """BERT-base pre-training in JAX on synthetic sentences: ``python jax_bert.py --help``.
 
 The same model and task as pytorch_bert.py: masked-token and next-sentence prediction over sequences of 128 tokens
-(Devlin et al. 2018, phase 1), AdamW. A sentence counts upwards from a random word in random steps; the second half
-continues counting or starts at another word. Needs JAX >= 0.7 and, in the same folder, jax_trainer.py, jax_numerics.py,
-options.py and reporting.py.
+(Devlin et al. 2018, phase 1), AdamW. A sentence counts upwards from a random word in random steps, a fifth of the
+words to predict are random; the second half continues counting or starts at another word. Needs JAX >= 0.7 and, in the
+same folder, jax_trainer.py, jax_numerics.py, options.py and reporting.py.
 """
 
 import functools
 import math
 
-from options import JAX_PRECISION_HELP, JAX_PRECISIONS, bert, common, profilable
+from options import JAX_PRECISION_HELP, JAX_PRECISIONS, WRONG, bert, common, profilable
 
 
 def options():
@@ -119,7 +119,7 @@ def loss(parameters, tokens, segments, masked_positions, masked_words, follows, 
 
 def synthetic_batch(key, count, length):
     """A batch: tokens, segments, masked positions, masked words, whether the second half follows the first."""
-    keys = jax.random.split(key, 5)
+    keys = jax.random.split(key, 7)
     masked = math.ceil(MASKED_SHARE * length)
     places = jnp.arange(length)
     second = (places >= length // 2).astype(jnp.int32)
@@ -131,7 +131,9 @@ def synthetic_batch(key, count, length):
     order = jax.random.uniform(keys[4], (count, length)).argsort(1)[:, :masked]
     tokens = words.at[jnp.arange(count)[:, None], order].set(MASK)
     segments = jnp.broadcast_to(second, (count, length))
-    return tokens, segments, order, jnp.take_along_axis(words, order, 1), follows
+    wrong = jax.random.bernoulli(keys[5], WRONG, order.shape)
+    drawn = jax.random.randint(keys[6], order.shape, 0, VOCABULARY)
+    return tokens, segments, order, jnp.where(wrong, drawn, jnp.take_along_axis(words, order, 1)), follows
 
 
 def main(options):

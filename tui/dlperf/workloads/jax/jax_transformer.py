@@ -113,7 +113,7 @@ def loss(shape, dtype, options, product=jnp.matmul, split=False):
 
     if options.checkpointing == "full":
         block = jax.checkpoint(block)
-    elif split:
+    elif split and options.gather == "twice":
         block = jax.checkpoint(block, policy=jax.checkpoint_policies.save_anything_except_these_names(GATHERED))
 
     def function(parameters, tokens, targets):

@@ -8,7 +8,7 @@ options.py and reporting.py.
 import itertools
 import os
 
-from options import finished, refuse, vision
+from options import LABELS, WRONG, finished, refuse, vision
 
 
 def options():
@@ -64,7 +64,10 @@ MODELS = {"resnet50": resnet50, "vgg16": lambda: vgg16(classes=CLASSES)}
 
 
 def synthetic_images(contexts, options):
-    """No facts for the log, and endless batches as of ``real_images``: sixteen classes, each a pattern under noise."""
+    """No facts for the log, and endless batches as of ``real_images``: sixteen classes, each a pattern under noise.
+
+    An image comes with ``LABELS`` labels in turn, of which a share is drawn at random: see options.py.
+    """
     size = options.image_size
     mx.random.seed(options.seed)
     patterns = nd.random.normal(shape=(16, 3, size // 8, size // 8)).repeat(8, axis=2).repeat(8, axis=3)
@@ -72,10 +75,14 @@ def synthetic_images(contexts, options):
     def part(context):
         chosen = nd.random.randint(0, 16, (options.batch_size,)).astype("int32")
         images = nd.take(patterns, chosen) + nd.random.normal(shape=(options.batch_size, 3, size, size))
-        pair = images.astype(DTYPES[options.precision]), chosen * (CLASSES // 16)
-        return tuple(array.as_in_context(context) for array in pair)
+        shape = (LABELS, options.batch_size)
+        drawn = nd.random.randint(0, CLASSES, shape).astype("int32")
+        labels = nd.where(nd.random.uniform(shape=shape) < WRONG, drawn, (chosen * (CLASSES // 16)).broadcast_to(shape))
+        return tuple(array.as_in_context(context) for array in (images.astype(DTYPES[options.precision]), labels))
 
-    return {}, itertools.cycle([[part(context) for context in contexts] for _ in range(options.batches)])
+    made = [[part(context) for context in contexts] for _ in range(options.batches)]
+    turns = [[[(images, labels[turn]) for images, labels in batch] for batch in made] for turn in range(LABELS)]
+    return {}, itertools.cycle([batch for batches in turns for batch in batches])
 
 
 def real_images(contexts, options):

@@ -8,7 +8,7 @@ and, for real images, which are decoded on the CPU, image_data.py.
 import itertools
 import os
 
-from options import finished, refuse, vision
+from options import LABELS, WRONG, finished, refuse, vision
 
 
 def options():
@@ -64,17 +64,22 @@ def initialize(model):
 
 
 def synthetic_images(options):
-    """No facts for the log, and endless batches: sixteen classes, each one pattern of 8×8 patches, under noise."""
+    """No facts for the log, and endless batches: sixteen classes, each one pattern of 8×8 patches, under noise.
+
+    An image comes with ``LABELS`` labels in turn, of which a share is drawn at random: see options.py.
+    """
     size = options.image_size
     paddle.seed(options.seed)
     patterns = functional.interpolate(paddle.randn([16, 3, size // 8, size // 8]), size=[size, size], mode="nearest")
     paddle.seed(options.seed + 1 + dist.get_rank())
-    batches = []
+    made = []
     for _ in range(options.batches):
         chosen = paddle.randint(16, shape=[options.batch_size])
         noise = paddle.randn([options.batch_size, 3, size, size])
-        batches.append((paddle.gather(patterns, chosen) + noise, chosen * (CLASSES // 16)))
-    return {}, itertools.cycle(batches)
+        wrong = paddle.rand([LABELS, options.batch_size]) < WRONG
+        labels = paddle.where(wrong, paddle.randint(CLASSES, shape=wrong.shape), chosen * (CLASSES // 16))
+        made.append((paddle.gather(patterns, chosen) + noise, labels))
+    return {}, itertools.cycle([(images, labels[turn]) for turn in range(LABELS) for images, labels in made])
 
 
 def real_images(options):

@@ -9,7 +9,7 @@ image_data.py, options.py and reporting.py.
 import itertools
 import os
 
-from options import finished, positive, refuse, vision
+from options import LABELS, WRONG, finished, positive, refuse, vision
 
 
 def options():
@@ -112,7 +112,10 @@ def build(options):
 
 
 def synthetic_images(strategy, options):
-    """No facts for the log, and endless batches per device: sixteen classes, each a pattern of patches, under noise."""
+    """No facts for the log, and endless batches per device: sixteen classes, each a pattern of patches, under noise.
+
+    An image comes with ``LABELS`` labels in turn, of which a share is drawn at random: see options.py.
+    """
     size, patches = options.image_size, options.image_size // 8
     patterns = tf.random.stateless_normal((16, patches, patches, 3), (options.seed, 0))
     patterns = tf.repeat(tf.repeat(patterns, 8, 1), 8, 2)
@@ -122,9 +125,14 @@ def synthetic_images(strategy, options):
         seed = tf.stack([options.seed + 1 + number, rank])
         chosen = tf.random.stateless_uniform((options.batch_size,), seed, 0, 16, tf.int32)
         noise = tf.random.stateless_normal((options.batch_size, size, size, 3), seed)
-        return tf.gather(patterns, chosen) + noise, chosen * (CLASSES // 16)
+        shape = (LABELS, options.batch_size)
+        wrong = tf.random.stateless_uniform(shape, seed + 2**16) < WRONG
+        drawn = tf.random.stateless_uniform(shape, seed, 0, CLASSES, tf.int32)
+        labels = tf.where(wrong, drawn, chosen * (CLASSES // 16))
+        return tf.gather(patterns, chosen) + noise, *tf.unstack(labels)
 
-    return {}, itertools.cycle([strategy.run(batch, (number,)) for number in range(options.batches)])
+    made = [strategy.run(batch, (number,)) for number in range(options.batches)]
+    return {}, itertools.cycle([(images, labels[turn]) for turn in range(LABELS) for images, *labels in made])
 
 
 def real_images(strategy, options):

@@ -22,12 +22,15 @@ def moved(parameter, gradient, first, second, shrink, step, learning_rate, decay
 
 
 class AdamW:
-    """The optimizer of a list of parameters; all of them decay, norms and biases too, as in torchtitan."""
+    """The optimizer of a list of parameters; all of them decay, norms and biases too, as in torchtitan.
 
-    def __init__(self, parameters, learning_rate, decay, compile):
+    ``dynamic``: whether the update is compiled once for parameters of all sizes, or for each size; None for not at all.
+    """
+
+    def __init__(self, parameters, learning_rate, decay, dynamic):
         self.parameters = list(parameters)
         self.learning_rate, self.decay = learning_rate, decay
-        self.moved = torch.compile(moved, dynamic=True) if compile else moved
+        self.moved = moved if dynamic is None else torch.compile(moved, dynamic=dynamic)
         self.moments = [(torch.zeros_like(each), torch.zeros_like(each)) for each in self.parameters]
         self.steps = torch.zeros((), device=self.parameters[0].device)
 

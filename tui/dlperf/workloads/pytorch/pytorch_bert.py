@@ -1,15 +1,15 @@
 """BERT-base pre-training in PyTorch on synthetic sentences: ``python pytorch_bert.py --help``.
 
 Masked-token and next-sentence prediction over sequences of 128 tokens (Devlin et al. 2018, phase 1), AdamW. A sentence
-counts upwards from a random word in random steps, so that a masked word can be inferred; the second half continues
-counting or starts at another word. Needs PyTorch >= 2.4 and, in the same folder, pytorch_trainer.py,
-pytorch_numerics.py, options.py and reporting.py.
+counts upwards from a random word in random steps, so that a masked word can be inferred, but for a fifth that are
+random; the second half continues counting or starts at another word. Needs PyTorch >= 2.4 and, in the same folder,
+pytorch_trainer.py, pytorch_numerics.py, options.py and reporting.py.
 """
 
 import itertools
 import math
 
-from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, bert, common, pytorch
+from options import PYTORCH_PRECISION_HELP, PYTORCH_PRECISIONS, WRONG, bert, common, pytorch
 
 
 def options():
@@ -108,7 +108,9 @@ def synthetic_batches(world, options):
         words = FIRST_WORD + (start + stride * places + jump * second * (1 - follows).unsqueeze(1)) % WORDS
         order = torch.rand(count, length, generator=generator, device=device).argsort(1)[:, :masked]
         tokens = words.scatter(1, order, MASK)
-        batches.append((tokens, second.long().expand(count, -1).contiguous(), order, words.gather(1, order), follows))
+        wrong = torch.rand(order.shape, generator=generator, device=device) < WRONG
+        hidden = torch.where(wrong, draw(VOCABULARY, *order.shape), words.gather(1, order))
+        batches.append((tokens, second.long().expand(count, -1).contiguous(), order, hidden, follows))
     return itertools.cycle(batches)
 
 

@@ -16,6 +16,9 @@ from options import positive, pytorch, refuse
 def options():
     parser = pytorch(language(__doc__, ["cudnn", "flash", "any"], "any"))
     parser.add_argument("--tensor-parallel", type=positive, default=1, help="GPUs that share a batch and each block")
+    parser.add_argument(
+        "--update", choices=["any-size", "each-size"], default="any-size", help="what AdamW's update is compiled for"
+    )
     return parser.parse_args()
 
 
@@ -72,8 +75,10 @@ def sharded(model, options, mesh):
     )
     # Nothing around it is compiled: as single operations it would take 20 GB for 8192 tokens and 128 256 words.
     pytorch_transformer.loss_and_gradient = compiled(pytorch_transformer.loss_and_gradient, options)
+    again = options.gather == "twice"
     for number, block in enumerate(model.blocks):
-        model.blocks[number] = fully_shard(compiled(block, options), mesh=mesh, mp_policy=policy)
+        block = compiled(block, options)
+        model.blocks[number] = fully_shard(block, mesh=mesh, mp_policy=policy, reshard_after_forward=again)
     return fully_shard(model, mesh=mesh, mp_policy=policy)
 
 
@@ -85,7 +90,8 @@ class LanguageTrainer:
         self.parameters = list(model.parameters())
         self.sharded = world.size > 1 and options.parallel == "fsdp"
         self.scale, self.scaler = 1.0, torch.amp.GradScaler(enabled=False)
-        self.optimizer = AdamW(self.parameters, options.learning_rate, 0.1, options.compile != "none")
+        dynamic = None if options.compile == "none" else options.update == "any-size"
+        self.optimizer = AdamW(self.parameters, options.learning_rate, 0.1, dynamic)
         if options.stock:
             settings = {"lr": options.learning_rate, "betas": BETAS, "eps": EPSILON, "weight_decay": 0.1}
             self.optimizer = torch.optim.AdamW(self.parameters, **settings, fused=world.device.type == "cuda")
