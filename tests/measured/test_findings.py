@@ -66,6 +66,11 @@ def test_a_run_is_found_odd(code: str, case: dict[str, Any], words: str) -> None
     assert "\n" not in str(finding.message)
 
 
+def test_a_batch_size_from_times_of_two_digits_is_the_declared_one() -> None:
+    assert "batch_size_mismatch" not in findings(seconds_per_step=[0.993] * 200)  # 64 images/s: 31.8 on each GPU
+    assert "batch_size_mismatch" in findings(seconds_per_step=[0.97] * 200)
+
+
 def test_what_cannot_be_is_an_error_and_what_is_usual_a_note() -> None:
     found = findings(asked={"flop_limit": 60.0, "runs_in_log": 2})
 

@@ -42,6 +42,8 @@ ACCUMULATION = 0.5
 """Printed values exceed those by timestamps this much if gradients are accumulated and the log does not say so."""
 MINIMUM_ALTERNATIONS = 2
 """A program that continues a checkpoint goes back, but passes all steps again; a lost line looks like one jump."""
+IMPLIED_TOLERANCE = 0.01
+"""Share by which rate × time of a log may miss the batch size: programs print times of 77 ms with two digits."""
 READER_LIMIT = 0.10
 """Share of a step spent waiting for data above which the reader is measured, not the framework."""
 LONG_GAP = 1800.0
@@ -264,7 +266,12 @@ def _logged_batch_size(context: _CheckedRun) -> int | None:
         implied = context.reading.implied_batch_size
     except NotEstimable:
         return None
-    return round(implied / gpus) if implied and gpus else None
+    return _rounded(implied / gpus, context.declared_batch_size) if implied and gpus else None
+
+
+def _rounded(implied: float, stated: int | None) -> int:
+    """Return the stated batch size where rate × time of the log is that but for their digits."""
+    return stated if stated and abs(implied / stated - 1) <= IMPLIED_TOLERANCE else round(implied)
 
 
 def _gpu_count(context: _CheckedRun) -> Finding | None:
