@@ -105,6 +105,13 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
     )
 
 
+def test_a_lead_on_one_gpu_exceeds_what_machines_of_a_kind_vary_by() -> None:
+    near = claimable(PYTORCH, *(7060.0 + turn for turn in range(5)), turn=1)
+    assert codes(LOW, near) == ["within_machines"]
+    another_version = replace(near, framework=LOW.framework)
+    assert claim(LOW, another_version).verdict.code == "better", "a version is no rival: both meet the machine alike"
+
+
 MISSING = {
     "more_trials": (LOW, replace(HIGH, trials=HIGH.trials[:4])),
     "numerics_differ": (LOW, replace(HIGH, numerics=NUMERICS | {"weights": "bf16"})),

@@ -19,6 +19,7 @@ from dlperf.verdicts.conditions import (
     scores,
     within_drift,
 )
+from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.verdict import (
     ASSUMED_MACHINES,
     CLAIM,
@@ -180,11 +181,20 @@ def claim(
     missing = obstacles(pairs if of_kind else [(a, b)])
     if found is not None and found.code in DECIDED:
         missing += within_drift(a, b, found.difference)
+        missing += [] if of_kind else _within_machines(a, b, found.difference, known)
     if found is None or not found.decided:
         missing = missing if missing == [THIRD_PARTY] else [undecided(found, of_kind), *missing]
     elif not missing:
         return Claim(a, b, message(found.code), found, gpus=gpus)
     return Claim(a, b, message("cannot_tell", why=tuple(missing)), found, gpus=gpus)
+
+
+def _within_machines(a: ConfigurationResult, b: ConfigurationResult, difference: float, known: Known) -> list[Message]:
+    """Return that machines of a kind vary by more than two frameworks differ on one of them."""
+    share = known.between_machines.share
+    if family_of(a.framework) == family_of(b.framework) or abs(difference) > share:
+        return []
+    return [message("within_machines", difference=abs(difference), share=share)]
 
 
 def _test(a: ConfigurationResult, b: ConfigurationResult, known: Known, policy: Policy) -> Verdict | None:
