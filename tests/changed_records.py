@@ -47,7 +47,7 @@ def changes(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _of_text(read: Any) -> Iterator[tuple[str, bytes]]:
-    for place, copy in _holes(read):
+    for place, copy in holes(read):
         text = json.dumps(copy)
         if isinstance(copy, str):
             yield from ((f"{place} {kind}", value.encode()) for kind, value in VALUES.items())
@@ -58,15 +58,15 @@ def _of_text(read: Any) -> Iterator[tuple[str, bytes]]:
     yield from ((f"{place} missing", json.dumps(copy).encode()) for place, copy in _shortened(read))
 
 
-def _holes(data: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+def holes(data: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     """Yield copies of a value, each with another of its parts replaced by the hole."""
     yield place, HOLE
     if isinstance(data, dict):
         for key, value in data.items():
-            yield from ((name, {**data, key: copy}) for name, copy in _holes(value, f"{place}.{key}"))
+            yield from ((name, {**data, key: copy}) for name, copy in holes(value, f"{place}.{key}"))
     elif isinstance(data, list):
         for at, value in enumerate(data[:2]):
-            yield from ((name, [*data[:at], copy, *data[at + 1 :]]) for name, copy in _holes(value, f"{place}[{at}]"))
+            yield from ((name, [*data[:at], copy, *data[at + 1 :]]) for name, copy in holes(value, f"{place}[{at}]"))
 
 
 def _shortened(data: Any, place: str = "") -> Iterator[tuple[str, Any]]:

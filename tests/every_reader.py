@@ -21,7 +21,7 @@ from dlperf.app.model.comparison import comparable
 from dlperf.app.model.events import event_rows
 from dlperf.app.model.options import options_of
 from dlperf.app.model.results_table import ResultsView
-from dlperf.app.model.table import TableView
+from dlperf.app.model.table import SortedView
 from dlperf.app.model.telemetry import device_rows, history_rows, read_devices, read_means
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
 from dlperf.app.presets import saved_presets
@@ -62,7 +62,7 @@ def _text(stream: TextIOWrapper) -> str:
     return data.decode()
 
 
-def show(table: TableView[Any]) -> None:
+def show(table: SortedView[Any]) -> None:
     """Sort a table by each column, and show and copy every row."""
     for column in range(len(table.columns())):
         table.sorted_by(column).shown()

@@ -160,7 +160,7 @@ async def test_marking_greys_what_does_not_fit_and_changes_the_plan(workspace: W
     async with driving(workspace, size=(120, 80), start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local", "Mark something above")
         await pilot.press("space")
-        await until_shown(pilot, "[x] local", " -  ngc-mxnet", "[ ] numpy", "dlperf run --hardware local")
+        await until_shown(pilot, "[x] local", " -  ngc-tensorflow", "[ ] numpy", "dlperf run --hardware local")
         await pilot.press("tab", "slash", *"paddleclas", "enter")
         await until_shown(pilot, "computes on gpu, local is a cpu machine")
         await pilot.press("slash", *"nump", "enter")

@@ -124,7 +124,7 @@ def test_a_plan_lists_configurations_and_counts_trials(dlperf):
 def test_the_impossible_is_grouped_by_reason(dlperf):
     code, out, err = dlperf("plan", "-H", "local", "-f", "numpy", "-c", "lenet5", "-p", "fp32,amp", "-b", "32,64")
     assert code == 0
-    assert err == "2 configurations, 10 trials; 2 impossible\n"
+    assert err == "2 configurations, 16 trials; 2 impossible\n"
     assert out.splitlines()[-1].split(None, 2) == [
         "2",
         "local_numpy_lenet5_amp_bs32_1n1g",

@@ -117,7 +117,8 @@ def broken_links(site: Path, name: str, page: str, anchors: dict[str, set[str]])
         target = (folder / unquote(path)).resolve() if path else site / name
         inside = target.is_relative_to(site.resolve()) or not path
         known = anchors.get(target.resolve().relative_to(site.resolve()).as_posix(), set()) if inside else set()
-        if not target.is_file() or (anchor and target.suffix == ".html" and unquote(anchor) not in known):
+        kept = "=" in anchor  # by a script, of what a reader chose
+        if not target.is_file() or (anchor and not kept and target.suffix == ".html" and unquote(anchor) not in known):
             yield link
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_damaged_records import HOLE, HOSTILE, holes
 
+from changed_records import HOLE, holes
 from dlperf.catalog.axes import field_values, profiled_configuration
 from dlperf.derived.profiles import read_profile
 from dlperf.derived.timeline import derive
@@ -28,6 +28,8 @@ from dlperf.runs.records import State, TrialStatus
 from dlperf.table.model import ConfigurationResult, Status
 from handmade_trials import PROTOCOL, own_log, planned, workspace_in, write_planned, write_trial
 
+HOSTILE = ("1e999", "NaN", "9" * 400, "-1", '"\\ud800"', "[" * 100_000, f'"{"x" * 300}"', '"../../.."', '"\\u0000"')
+"""Texts in place of a value, some of which are no JSON."""
 ODD = (*HOSTILE, "null", "true", "0", '""', "[]", "{}", "[[1]]", '{"a": []}', "1e308", "[1e308, 1e308]")
 GPU = {
     "index": 0,
@@ -57,8 +59,8 @@ CELLS = ("1e308", "-1e308", "1e15", "nan", "inf", "-1", "x", "", "9" * 400, "0x"
 
 def damaged(document: dict[str, Any]) -> Iterator[str]:
     """Yield a record with each value in each place."""
-    for copy in map(json.dumps, holes(document)):
-        yield from (copy.replace(json.dumps(HOLE), value) for value in ODD)
+    for text in (json.dumps(copy) for _, copy in holes(document)):
+        yield from (text.replace(json.dumps(HOLE), value) for value in ODD)
 
 
 @pytest.fixture

@@ -12,10 +12,12 @@ from interpreters import WORKLOADS, interpreter, run
 
 from dlperf.catalog.files.load import load_catalog
 
-CASES = load_catalog(None).cases
+CATALOG = load_catalog(None)
+CASES = CATALOG.cases
+OURS = {recipe.case for recipe in CATALOG.frameworks["pytorch-compiled"].recipes}
 PARAMETERS = {
     **{"resnet50": 25_557_032, "vgg16": 138_357_544, "bert-base": 110_106_428 + 6 * 769},
-    **{name: case.language_model.parameters for name, case in CASES.items() if case.language_model},
+    **{name: case.language_model.parameters for name, case in CASES.items() if case.language_model and name in OURS},
 }
 """Of torchvision's models, of Hugging Face's BertForPreTraining with six words more, of the catalogue."""
 SCRIPTS = {

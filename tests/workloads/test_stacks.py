@@ -11,10 +11,10 @@ import pytest
 from interpreters import WORKLOADS, interpreter, run, trains
 
 from dlperf.catalog.files.load import load_catalog
-from dlperf.catalog.placeholders import finish
 from dlperf.executors.wheels import fetched_wheels
 from dlperf.formats.registry import parser_for
 from dlperf.plan import Selection, expand
+from dlperf.substitution import fill
 
 pytestmark = trains
 STACKS = [
@@ -36,7 +36,7 @@ def test_a_stack_trains_by_the_command_of_the_catalogue_and_its_log_is_read(stac
     for file in fetched_wheels(item.launch.requirements).values():
         shutil.copy(file, tmp_path / "site")
     values = {"build": str(tmp_path), "files": str(WORKLOADS), "ranks": str(tmp_path / "ranks"), "trial": "1"}
-    words = [finish(word, values) for word in item.launch.command]
+    words = [fill(word, values) for word in item.launch.command]
     if words[0].endswith(".py") and not Path(words[0]).is_file():
         pytest.skip(f"{words[0]} is not fetched: `dlperf fetch -f {stack} -H local`")
     for line in item.launch.build[1:]:

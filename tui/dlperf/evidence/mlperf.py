@@ -16,6 +16,7 @@ from typing import Any
 from dlperf.evidence.facts import flattened
 from dlperf.evidence.log_table import LogRow
 from dlperf.evidence.names import NameFacts
+from dlperf.opening import read_bytes
 from dlperf.runs.bounded import load_json
 
 PRECISION = "unstated"
@@ -45,7 +46,7 @@ def row_of_result(log: Path) -> LogRow | None:
 @cache
 def _system(path: Path) -> Mapping[str, Any]:
     with suppress(OSError, ValueError):
-        found = load_json(path.read_bytes())
+        found = load_json(read_bytes(path))
         return found if isinstance(found, dict) else _NONE
     return _NONE
 

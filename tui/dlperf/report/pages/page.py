@@ -46,6 +46,7 @@ WORDED = (
     ),
     "version",
     "changed_conditions",
+    "compile_cache",
     "build",
 )
 """Columns that contain text."""
