@@ -35,9 +35,20 @@ def history(*values: float, **fields: object) -> list[ConfigurationResult]:
         ([100.0, 101.0] * 7 + [110.0] * 5, {"unit": "ms", "direction": "lower"}, "worse", "+10.00 % since c14"),
         ([100.0, 100.1] * 8, {}, "same", "same: "),
         ([100.0, 112.0] * 8, {}, "cannot_tell", "cannot tell: "),
+        ([100.0, 100.3] * 8 + [97.0], {}, "cannot_tell", "cannot tell: "),
+        ([100.0, 100.3] * 8 + [94.0], {}, "cannot_tell", "cannot tell: "),
         ([100.0] * 13, {}, "cannot_tell", "14 campaigns are needed to see a trend, not 13"),
     ],
-    ids=["slower", "faster", "more of what should be low", "steady", "too noisy", "too few"],
+    ids=[
+        "slower",
+        "faster",
+        "more of what should be low",
+        "steady",
+        "too noisy",
+        "the last alone by 3 %",
+        "the last alone by 6 %",
+        "too few",
+    ],
 )
 def test_a_level_that_fell_is_worse_and_a_history_that_shows_nothing_cannot_be_told(values, fields, outcome, verdict):
     rows = history(*values, **fields)
@@ -69,3 +80,9 @@ def test_a_history_is_of_one_configuration_and_protocol_in_order_and_ends_with_t
     rows = history(*[1.0] * 5)
     others = [replace(rows[0], framework="other"), replace(rows[0], protocol="quick"), replace(rows[0], value=None)]
     assert [each.campaign for each in history_of(rows[3], [*reversed(rows), *others])] == ["c0", "c1", "c2", "c3"]
+
+
+def test_the_machine_of_the_newest_result_alone_is_compared_with_itself():
+    rows = on(history(*[100.0, 100.1] * 10, *[106.0] * 3, *[100.0] * 2), "b" * 20 + "a" * 5)
+    found = judge_history(rows[-1], rows)
+    assert (found.outcome, found.verdict.code) == ("cannot_tell", "trend_other_machine"), "it lost 5.7 % there"

@@ -58,8 +58,8 @@ class Source:
             return ()
         samples, window = self.reading.run.samples, self._window
         printed = finite(samples.seconds_per_step[window])
-        if printed or self.reading.clock_resolution:
-            return printed
+        if printed or self.reading.clock_resolution or self.reading.run.timed_on_arrival:
+            return printed  # single steps are shorter than what these times are rounded to
         points = zip(samples.time[window], self.reading.steps_done[window], strict=True)
         known = [point for point in points if all(map(isfinite, point))]
         return [(b[0] - a[0]) / (b[1] - a[1]) for a, b in pairwise(known) if b[1] > a[1] and b[0] > a[0]]

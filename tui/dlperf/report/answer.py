@@ -10,7 +10,7 @@ from functools import cached_property
 from dlperf.messages import Language, Message
 from dlperf.report.data import SiteData, grouped
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim, claim
+from dlperf.verdicts.claims import UNKNOWN, Claim, Known, claim, known_variation
 from dlperf.verdicts.families import family_of, work_left_out
 from dlperf.verdicts.inference.verdict import LEVEL, holm_level
 
@@ -26,10 +26,12 @@ class Context:
     """Of each, so that all of them hold together."""
     rows: Mapping[str, Sequence[ConfigurationResult]] = field(default_factory=dict)
     """Configuration id → all its results, also those that later ones supersede."""
+    known: Known = UNKNOWN
+    """Of the variation between campaigns and machines."""
 
     def claim(self, a: ConfigurationResult, b: ConfigurationResult) -> Claim:
         known = [row for name in {a.id, b.id} for row in self.rows.get(name, ())]
-        return claim(a, b, level=self.level, rows=known)
+        return claim(a, b, self.known, self.level, known)
 
 
 ALONE = Context()
@@ -38,7 +40,8 @@ ALONE = Context()
 
 def context_of(reports: Iterable[Iterable[ConfigurationResult]], rows: Iterable[ConfigurationResult]) -> Context:
     """Return the context in which one claim for each answer of these reports is made."""
-    alone = Context(rows=grouped(rows, lambda row: row.id))
+    every = tuple(rows)
+    alone = Context(rows=grouped(every, lambda row: row.id), known=known_variation(every))
     found = [answer.claim for results in reports for answer in answers(results, alone)]
     return replace(alone, level=holm_level(one.p for one in found if one and one.is_testable and one.p is not None))
 

@@ -127,7 +127,7 @@ def told(found: Verdict, row: ConfigurationResult, code: str, why: Iterable[Mess
     return message(
         f"judged_{code}",
         difference=difference,
-        low=-found.high / (1 + found.high) if lower else found.low,
+        low=1 / (1 + found.high) - 1 if lower else found.low,
         high=-found.low / (1 + found.low) if lower and found.low > -1 else found.high,
         loss=found.loss,
         why=tuple(why),
@@ -148,5 +148,5 @@ def below(pair: Claim, ratio: float) -> Outcome:
     if item.found is not None and 1 + item.found.low >= ratio:
         return "same"
     few = item.found is None or min(len(pair.a.values), len(pair.b.values)) < item.policy.least
-    clear = few or (item.found is not None and item.found.p <= item.policy.level)
+    clear = not few and item.found is not None and item.found.p <= item.policy.level
     return "worse" if less and clear else "cannot_tell"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from statistics import median_low
+from statistics import median, median_low
 
 from dlperf.errors import DlperfError
 from dlperf.messages import message
@@ -69,22 +69,30 @@ def _changed(row: ConfigurationResult, history: Rows, change: Change) -> Judgeme
 
 
 def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Judgement:
-    """Compare the level of the last campaigns with that of those before on the same machines."""
-    recent = history[-RECENT:]
-    machines = {recorded(each, *MACHINE) for each in recent}
-    before = [each for each in history[:-RECENT] if recorded(each, *MACHINE) in machines]
+    """Compare the level of the last campaigns on the machine of the newest with that of those before on it."""
+    machine = recorded(row, *MACHINE)
+    here = [each for each in history if recorded(each, *MACHINE) == machine]
+    recent, before = here[-RECENT:], here[:-RECENT]
     policy = options.of(LEVELS)
     if len(before) < policy.least:
         return Judgement(row.id, row.metric, "cannot_tell", message("trend_other_machine"))
     found = judge(Sides([each.score for each in before], [each.score for each in recent]), policy)
     pair = claim(_middle(before), _middle(recent))
-    if found is not None and found.code == "same":
+    if found is not None and found.code == "same" and _is_near(row, before, found.loss):
         return Judgement(row.id, row.metric, "same", told(found, row, "same"), pair, found)
     # the test at one place does not know how often one looks
     why = [message("trend_unclear", count=len(history))]
     why += [message("trend_open", count=found.more)] if found and found.more else []
     verdict = told(found, row, "cannot_tell", why) if found else why[0]
     return Judgement(row.id, row.metric, "cannot_tell", verdict, pair, found)
+
+
+def _is_near(row: ConfigurationResult, before: Rows, loss: float) -> bool:
+    """Tell whether the newest result is not away from the level before by the loss that is excluded of the last ones.
+
+    Their level would hide what it alone lost.
+    """
+    return abs(row.score / median([each.score for each in before]) - 1) < loss
 
 
 def _middle(rows: Rows) -> ConfigurationResult:
