@@ -76,6 +76,8 @@ async def pictures_of(
             await scene.act(pilot)
             for size, theme in views:
                 await _show_in(pilot, size, theme)
+                pilot.app.screen.refresh_bindings()  # the keys that apply now, whatever came last
+                await pilot.pause(0)
                 pictures.append(await _picture(pilot, size, theme, drawn))
     return pictures
 
