@@ -74,6 +74,13 @@ async def press(pilot: Pilot[str], *keys: str) -> None:
         await pilot.pause()
 
 
+async def until_said(pilot: Pilot[str], *texts: str) -> None:
+    """Wait until a notice says all these texts: where it breaks its lines depends on the length of paths."""
+    await until(
+        pilot, lambda: any(all(text in notice.message for text in texts) for notice in pilot.app._notifications)
+    )
+
+
 async def until_shown(pilot: Pilot[str], *texts: str) -> None:
     """Wait until the screen shows all these texts."""
     await until(pilot, lambda: all(text in shown(pilot) for text in texts))

@@ -16,7 +16,7 @@ from builder import (
     planned,
     running_campaign,
 )
-from driving import driving, press, screen_of, shown, until, until_gone, until_shown
+from driving import driving, press, screen_of, shown, until, until_gone, until_said, until_shown
 
 from dlperf.app.model.campaigns_table import about_campaign
 from dlperf.app.screens.campaigns import MOST_IN_WORDS
@@ -230,7 +230,7 @@ async def test_a_campaign_is_tagged_renamed_and_moved_to_the_trash(workspace: Wo
         await press(pilot, "slash", *"#night", "enter")
         await until_gone(pilot, "beta")
         await press(pilot, "n", *["backspace"] * 5, *"beta", "enter")
-        await until_shown(pilot, "exists: choose another name")
+        await until_said(pilot, "exists: choose another name")
         await press(pilot, "n", *["backspace"] * 5, *"gamma", "enter")
         await until_shown(pilot, "gamma #night")
         await press(pilot, "D")

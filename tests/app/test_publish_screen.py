@@ -6,7 +6,7 @@ import platform
 from pathlib import Path
 
 import pytest
-from driving import driving, until_shown
+from driving import driving, until_said, until_shown
 
 from dlperf.app.screens.publish import opener_of, served_lines
 from dlperf.runs.paths import WorkspacePaths
@@ -78,7 +78,7 @@ async def test_where_nothing_can_open_the_site_it_is_said_where_it_lies(
     async with driving(workspace, start_screen="publish") as pilot:
         await until_shown(pilot, "The site lies in")
         await pilot.press("o")
-        await until_shown(pilot, said, "in a browser.")
+        await until_said(pilot, said, "in a browser.")
 
 
 def test_over_ssh_it_is_said_how_a_browser_gets_to_the_site():
