@@ -14,7 +14,7 @@ from trials import finished, local_nodes, printed, run_to_end, shell_trial
 from dlperf.executors.base import Executor, Trial
 from dlperf.executors.logs import tail_machine
 from dlperf.executors.tasks import node_tasks
-from dlperf.nodes.messages import ByteRange
+from dlperf.nodes.messages import ByteRange, Unreadable
 from dlperf.runs.paths import NodePaths
 from dlperf.runs.records import State
 
@@ -117,3 +117,21 @@ async def test_an_answer_that_comes_after_that_to_a_later_request_adds_no_line_t
     await early
     assert machine.requests == 2
     assert parts(trial.paths.node("here")) == {"out.log": machine.log}
+
+
+class Replaced:
+    """A machine on which a file that it reported is a link when it is read."""
+
+    read_bytes = 1 << 20
+
+    async def read(self, ranges: Sequence[ByteRange]) -> list[Unreadable]:
+        return [Unreadable("Too many levels of symbolic links") for _ in ranges]
+
+
+@pytest.mark.parametrize(("stream", "fails"), [("telemetry.csv", False), ("out.times", False), ("out.log", True)])
+async def test_only_a_log_that_becomes_unreadable_after_the_report_fails_its_trial(tmp_path, stream, fails):
+    tasks = node_tasks(shell_trial(tmp_path, ":"))
+    sizes = {"telemetry.csv": None, "out.times": None, stream: 5}
+    streams = {stream: 5} if fails else {}
+    report = SimpleNamespace(telemetry=sizes["telemetry.csv"], arrivals=sizes["out.times"], streams=streams)
+    assert bool(await tail_machine(Replaced(), tasks, [report])) is fails

@@ -44,7 +44,7 @@ _UNFIT_NAMES = (errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, e
 
 def stream_path(paths: NodePaths, stream: str) -> Path:
     """Where a stream is archived; a name that came from a node never leads out of the node's folder."""
-    for path in (paths.log, paths.telemetry, paths.arrivals):
+    for path in (paths.log, *paths.tables):
         if stream == path.name:
             return path
     if stream.startswith(f"{paths.log.name}."):
@@ -196,6 +196,8 @@ def _archive(growth: _Growth, end: bytes, part: bytes | Unreadable | None) -> in
         NodeFileError: the file cannot be read there, or its name cannot be archived here.
         StorageError: the disk is full or the file cannot be written.
     """
+    if isinstance(part, Unreadable) and growth.archived in growth.task.paths.tables:
+        return 0  # replaced since the report, and absent from the next one
     if isinstance(part, Unreadable):
         raise NodeFileError(growth.task.node.name, growth.stream, part.reason)
     if archived_size(growth.archived) != growth.offset:

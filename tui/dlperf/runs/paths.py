@@ -90,6 +90,11 @@ class NodePaths:
     environment = _Path("environment.json")
     exit = _Path("exit.json")
 
+    @property
+    def tables(self) -> tuple[Path, Path]:
+        """What the supervisor appends to beside the logs."""
+        return self.telemetry, self.arrivals
+
     def logs(self) -> tuple[Path, ...]:
         """What may hold the output, best first: ``out.log`` (plain or gzipped), the per-rank logs, replaced logs."""
         ranks = sorted(self._in_ranks("*"), key=_natural_order)
