@@ -256,3 +256,11 @@ def test_a_log_that_prints_metrics_only_is_no_problem(tmp_path: Path) -> None:
     assert parsed.runs[0].as_data()["metrics"] == [
         {"id": "epoch_time", "value": 60.25, "unit": "s", "direction": "lower"}
     ]
+
+
+def test_a_batch_that_no_gpu_has_alone_is_unknown_and_no_finding() -> None:
+    log = Path(__file__).parents[1] / "data" / "formats" / "megatron" / "of-primus.log"
+    (run,) = parse(log, gpus=3).runs
+    assert run.run.metadata.global_batch_size == 64
+    assert run.as_data()["batch_size"] is None
+    assert "batch_size_mismatch" not in [finding.code for finding in run.findings]

@@ -179,6 +179,7 @@ def _problems(runs: Sequence[ParsedRun]) -> Iterator[str]:
 def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: NameFacts) -> ParsedRun:
     """Take counts from the options, else from the log: its name is a hint, from which no value is computed."""
     known = identify(run.metadata, (), NameFacts(gpus=options.gpus, batch_size=options.batch_size)).facts
+    known = replace(known, batch_size=known.batch_size or None)  # 0 stands for a batch that only all GPUs share
     measured = measure_run(run, StatedFacts(known.gpus, None, known.batch_size), options.estimator)
     figure, reason = measured.figure, None if run.prints_only_metrics else measured.shortage
     findings = findings_of_run(

@@ -161,7 +161,7 @@ def findings_of_run(
         runs_in_log: number of runs that share the log.
         flop_limit: samples per second that the GPUs' dense peak allows.
     """
-    declared = declared_gpus or reading.gpus, declared_batch_size or reading.batch_size
+    declared = declared_gpus or reading.gpus, declared_batch_size or reading.batch_size or None
     context = _CheckedRun(reading, figure, *declared, runs_in_log, flop_limit)
     found = [check(context) for check in _CHECKS]
     from_records = reading.run.window != "run"
