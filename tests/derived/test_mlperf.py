@@ -14,12 +14,15 @@ from dlperf.derived.import_writer import write_import
 from dlperf.derived.importing import ImportPlan, ImportRequest, plan_import
 from dlperf.derived.third_party import write_report
 from dlperf.errors import RequestError
-from dlperf.evidence.logs import BUILTIN_FORMATS
+from dlperf.evidence.logs import BUILTIN_FORMATS, LogReader
+from dlperf.evidence.names import NameFacts
+from dlperf.formats.samples import Run
+from dlperf.plan import PlannedProtocol
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.published import load_reports
 from dlperf.table.load import load_results
 from dlperf.table.published import rows_of_report
-from handmade_trials import workspace_in
+from handmade_trials import own_log, workspace_in
 
 SYSTEM = {
     "submitter": "Example",
@@ -144,3 +147,51 @@ def test_a_result_without_a_record_is_a_log_that_was_not_imported(results):
 def test_a_folder_of_results_without_the_description_of_its_system_is_an_ordinary_one(results):
     (results / "systems" / "rack_n9.json").write_text("{")
     assert "hardware (give --hardware)" in planned(results).skipped[0].reason
+
+
+def values_of(folder: Path, metric: str) -> list[float]:
+    return [float(row["value"]) for row in csv.DictReader((folder / "figures.csv").open()) if row["metric"] == metric]
+
+
+def test_a_report_leaves_out_a_run_above_the_peak_as_a_campaign_does(tmp_path, workspace):
+    for number, speed in enumerate((640.0, 41_000.0)):
+        (tmp_path / f"{number}.log").write_text(own_log(speed, gpus=1))
+    given = NameFacts("resnet50", "pytorch", "bf16", 4, 1)
+    protocol = PlannedProtocol("mean", estimator="mean()")
+    request = ImportRequest((tmp_path / "0.log", tmp_path / "1.log"), "h100", given, protocol=protocol)
+    plan = plan_import(request, catalog(), BUILTIN_FORMATS)
+    assert len(plan.trials) == 2
+    write_import(workspace, "fast", plan, BUILTIN_FORMATS)
+    (row,) = load_results(workspace)
+    folder = write_report(workspace, "fast", plan, BUILTIN_FORMATS)
+    assert values_of(folder, "throughput") == values_of(folder, "throughput_run_1") == [pytest.approx(row.value)]
+    assert values_of(folder, "throughput_run_2") == []
+
+
+class WithoutTheFirst(LogReader):
+    """Leaves out the first run, as it does a run without records."""
+
+    def read(self, path: Path, format_id: str | None = None) -> list[Run]:
+        return super().read(path, format_id)[1:]
+
+
+def test_a_report_takes_runs_by_their_numbers_where_one_has_no_record(results, workspace):
+    logs = results / "results" / "rack_n9" / "llama31_8b"
+    for path in logs.iterdir():
+        path.unlink()
+    (logs / "result_0.txt").write_text(log(61.0) + log(60.0) + log(50.0))
+    request = ImportRequest((results / "results",), origin=ORIGIN)
+    plan = plan_import(request, catalog(), WithoutTheFirst())
+    assert [one.log_run for one in plan.trials.values()] == [2, 3]
+    folder = write_report(workspace, "mlperf", plan, WithoutTheFirst())
+    found = values_of(folder, "throughput_run_1") + values_of(folder, "throughput_run_2")
+    assert found == pytest.approx([whole(speed) / GPUS for speed in (60.0, 50.0)], rel=1e-5)
+
+
+def test_a_report_that_cannot_be_computed_leaves_no_folder(results, workspace):
+    plan = planned(results)
+    for path in (results / "results" / "rack_n9" / "llama31_8b").iterdir():
+        path.write_text("")
+    with pytest.raises(RequestError, match="changed while it was read"):
+        write_report(workspace, "mlperf", plan, BUILTIN_FORMATS)
+    assert not (workspace.published / "mlperf").exists()

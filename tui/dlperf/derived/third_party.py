@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path, PurePath
 
@@ -13,13 +14,16 @@ import yaml
 from dlperf.catalog.units import is_time
 from dlperf.derived.importing import ImportedLog, ImportPlan
 from dlperf.errors import RequestError
+from dlperf.evidence.gather import Evidence
 from dlperf.evidence.logs import LogReader
-from dlperf.formats.samples import Run
-from dlperf.measured.run import measure_planned
+from dlperf.measured.model import TrialResult
+from dlperf.measured.run import Measured
 from dlperf.measured.statistics import OLYMPIC_LEAST, aggregate
+from dlperf.measured.trial import measured_of, result_of
 from dlperf.opening import writer
-from dlperf.plan import PlannedConfiguration
-from dlperf.runs.paths import WorkspacePaths
+from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.runs.paths import PublishedPaths, WorkspacePaths
+from dlperf.runs.records import State, TrialStatus
 
 COLUMNS = (
     *("model", "framework", "hardware", "nodes", "gpus", "precision", "batch_size", "metric", "unit", "value"),
@@ -37,58 +41,82 @@ def write_report(workspace: WorkspacePaths, name: str, plan: ImportPlan, logs: L
     Raises:
         RequestError: there is such a report.
     """
-    folder = workspace.published / name
+    paths = PublishedPaths(workspace.published / name)
+    folder = paths.directory
     if folder.exists():
         raise RequestError(f"--report {name}: {folder} exists, and nothing is overwritten: choose another name")
-    folder.mkdir(parents=True)
     text = io.StringIO(newline="")
     rows = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     rows.writeheader()
     for planned in plan.configurations:
-        runs = [log for key, log in plan.trials.items() if key.configuration == planned.configuration.id]
-        rows.writerows(_figures(planned, runs, logs))
-    for path, content in ((folder / "figures.csv", text.getvalue()), (folder / "report.yaml", _report(name, plan))):
+        keys = [key for key in plan.trials if key.configuration == planned.configuration.id]
+        trials = [_measured(key, plan.trials[key], planned, logs) for key in keys]
+        rows.writerows(_figures(planned, [trial for trial in trials if trial.result.usable]))
+    folder.mkdir(parents=True)
+    for path, content in ((paths.figures, text.getvalue()), (paths.report, _report(name, plan))):
         with open(path, "w", encoding="utf-8", newline="", opener=writer) as stream:
             stream.write(content)
     return folder
 
 
-def _figures(planned: PlannedConfiguration, runs: list[ImportedLog], logs: LogReader) -> Iterator[dict[str, object]]:
+@dataclass(frozen=True)
+class _Trial:
+    """A run of a log, measured as the trial of a campaign of imported logs."""
+
+    log: ImportedLog
+    measured: Measured
+    result: TrialResult
+
+    @property
+    def steady(self) -> float | None:
+        return self.measured.figure.steady if self.measured.figure else None
+
+    @property
+    def minutes(self) -> float | None:
+        """Time to train, None where the run does not converge."""
+        metric = self.measured.run.metrics.get("time_to_train")
+        return metric.values[-1] if metric else None
+
+
+def _measured(key: TrialKey, log: ImportedLog, planned: PlannedConfiguration, logs: LogReader) -> _Trial:
+    evidence = Evidence(runs=tuple(logs.read(log.file.opened, log.format)), log_run=log.log_run)
+    measured = measured_of(evidence, planned)
+    if measured is None:
+        raise RequestError(f"{log.file.shown} changed while it was read: import it when it is no longer written")
+    return _Trial(log, measured, result_of(evidence, measured, planned, TrialStatus(key, State.SUCCEEDED)))
+
+
+def _figures(planned: PlannedConfiguration, trials: Sequence[_Trial]) -> Iterator[dict[str, object]]:
     """Yield the rows of one configuration: its value, that of each run, without pauses, and its time to train."""
-    point, gpus = planned.configuration, planned.configuration.gpus_total
-    read = [(log, _run(log, logs)) for log in runs]
-    found = [(log, run, measure_planned(run, planned)) for log, run in read]
+    if not trials:
+        return
+    point, gpus, first = planned.configuration, planned.configuration.gpus_total, trials[0].log
     shared = {
-        "model": runs[0].model,
-        "framework": runs[0].framework,
-        "hardware": runs[0].conditions.get("accelerator_model_name", point.hardware),
+        "model": first.model,
+        "framework": first.framework,
+        "hardware": first.conditions.get("accelerator_model_name", point.hardware),
         "nodes": point.nodes,
         "gpus": gpus,
         "precision": point.precision,
         "batch_size": point.batch_size,
         "axes": " ".join(f"{name}={value}" for name, value in (*point.axes, ("system", point.hardware))),
         "protocol": planned.protocol.id or "",
-        "source": _folder(runs),
-        "rule": f"{planned.protocol.estimator}; {planned.protocol.aggregate} of {len(runs)} logs",
+        "source": _folder(trial.log for trial in trials),
+        "rule": f"{planned.protocol.estimator}; {planned.protocol.aggregate} of {len(trials)} logs",
     }
     unit, divided = (f"{PER_GPU}/GPU", gpus) if planned.unit == PER_GPU else (planned.unit, 1)
     metric = "time_to_train" if is_time(planned.unit) else "throughput"
-    values = [each.value / divided for _, _, each in found if each.value is not None]
-    steady = [each.figure.steady / divided for _, _, each in found if each.figure and each.figure.steady]
+    values = [trial.result.value / divided for trial in trials if trial.result.value is not None]
+    steady = [trial.steady / divided for trial in trials if trial.steady]
     yield shared | _cell(metric, unit, _one(planned, values))
     for number, value in enumerate(values, start=1):
         yield shared | _cell(f"{metric}_run_{number}", unit, value)
     if steady and metric == "throughput":
         yield shared | _cell("throughput_without_pauses", unit, _one(planned, steady))
-    minutes = [run.metrics["time_to_train"].values[-1] for _, run in read if "time_to_train" in run.metrics]
+    minutes = [trial.minutes for trial in trials if trial.minutes is not None]
     if minutes and metric == "throughput":
-        one = _one(planned, minutes, without=len(runs) - len(minutes))
+        one = _one(planned, minutes, without=len(trials) - len(minutes))
         yield shared | _cell("time_to_train", "min", one)
-
-
-def _run(log: ImportedLog, logs: LogReader) -> Run:
-    runs = logs.read(log.file.opened, log.format)
-    return runs[(log.log_run or 1) - 1]
 
 
 def _cell(metric: str, unit: str, value: float) -> dict[str, object]:
