@@ -6,11 +6,14 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from dlperf.derived.timeline import measure_trial
+from dlperf.evidence.gather import gather
+from dlperf.evidence.logs import BUILTIN_FORMATS
 from dlperf.measured.model import TrialResult
 from dlperf.nodes.bootstrap import supervisor_archive
 from dlperf.plan import TrialKey
@@ -127,6 +130,27 @@ def test_a_log_without_times_is_measured_by_the_arrival_of_its_lines(tmp_path, i
     assert result.value == pytest.approx(BATCH / interval, rel=0.005 if block == 1 else 0.05)
     assert code in _codes(result)
     assert result.power_watts == pytest.approx(300.5, abs=0.1)
+
+
+def _megatron(times: bool) -> str:
+    clock = datetime(2026, 1, 1)
+    return "".join(
+        f" {f'[{clock + timedelta(seconds=step):%Y-%m-%d %H:%M:%S.%f}] ' if times else ''}iteration {step:8}/      60 | "
+        f"consumed samples: {step * BATCH:12} | elapsed time per iteration (ms): 1000.0 | global batch size:     {BATCH} | lm loss: 1.0E+01 |\n"
+        for step in range(1, STEPS + 1)
+    )
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_log_has_its_own_times_where_its_last_run_has_them(tmp_path: Path, timed: bool):
+    log = _megatron(times=not timed) + _megatron(times=timed)
+    write_trial(
+        TrialPaths(tmp_path),
+        {"n0/out.log": log, "n0/out.times": f"seconds,bytes,log\n1,{len(log) // 2},out.log\n2,{len(log)},out.log\n"},
+    )
+    evidence = gather(TrialPaths(tmp_path), replace(planned(protocol=PROTOCOL), format="megatron"), BUILTIN_FORMATS)
+    assert len(evidence.runs) == 2
+    assert evidence.has_own_times is timed
 
 
 @pytest.mark.parametrize("moved", [0.0, 3600.0])

@@ -35,7 +35,7 @@ class Evidence:
     arrivals: tuple[Arrival, ...] = ()
     """When the lines of the log arrived, by the node's monotonic clock; empty where it was not recorded."""
     has_own_times: bool = True
-    """Whether the times of the run are its log's; else its lines were timed by their arrival."""
+    """Whether the times of the run that counts are its log's; else its lines were timed by their arrival."""
     started: float = 0.0
     """When the trial started on the node of its log, in seconds since 1970; 0 where unknown."""
     log_run: int | None = None
@@ -90,7 +90,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         log_sha256=sha256_of(log) if log else None,
         runs=runs,
         arrivals=arrivals,
-        has_own_times=runs == stated,
+        has_own_times=run_that_counts(runs, log_run) is run_that_counts(stated, log_run),
         started=started,
         log_run=log_run,
         tail=log_tail(log) if log else "",
