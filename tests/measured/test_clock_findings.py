@@ -135,8 +135,10 @@ def test_a_log_without_times_is_measured_by_the_arrival_of_its_lines(tmp_path, i
 def _megatron(times: bool) -> str:
     clock = datetime(2026, 1, 1)
     return "".join(
-        f" {f'[{clock + timedelta(seconds=step):%Y-%m-%d %H:%M:%S.%f}] ' if times else ''}iteration {step:8}/      60 | "
-        f"consumed samples: {step * BATCH:12} | elapsed time per iteration (ms): 1000.0 | global batch size:     {BATCH} | lm loss: 1.0E+01 |\n"
+        f" {f'[{clock + timedelta(seconds=step):%Y-%m-%d %H:%M:%S.%f}] ' if times else ''}"
+        f"iteration {step:8}/      60 | "
+        f"consumed samples: {step * BATCH:12} | elapsed time per iteration (ms): 1000.0 | "
+        f"global batch size:     {BATCH} | lm loss: 1.0E+01 |\n"
         for step in range(1, STEPS + 1)
     )
 
