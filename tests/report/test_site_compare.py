@@ -171,10 +171,13 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_compare(page, (site / EXPLORER).as_uri() + "#framework=Beta&precision=FP32")
 
-    def copied(name: str) -> str:
+    def copy(name: str) -> None:
         page.evaluate("document.querySelector('.explorer-said').textContent = ''")
         page.get_by_role("button", name=name, exact=True).click()
         expect(page.locator(".explorer-said")).to_have_text("Copied")
+
+    def copied(name: str) -> str:
+        copy(name)
         return page.evaluate("navigator.clipboard.readText()")
 
     markdown = copied("Markdown")
@@ -189,7 +192,7 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
     picture = ElementTree.fromstring(copied("SVG"))
     words = " ".join(picture.itertext())
     assert all(text in words for text in ("ResNet50V1.5", "Beta", "380.5 †", "1.00×", "falls"))
-    page.get_by_role("button", name="PNG", exact=True).click()
+    copy("PNG")
     kinds = "navigator.clipboard.read().then(items => items[0].types)"
     page.wait_for_function(f"{kinds}.then(found => found.includes('image/png'))")
     embedded = html.unescape(re.search('src="([^"]+)"', copied("Embed code"))[1])
