@@ -45,8 +45,8 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
     open_page(page, address)
     prices = page.get_by_role("group", name="Price of one GPU for an hour")
     prices.get_by_label("V100").fill("2.88")
-    page.get_by_label("Train on, in millions").fill("144")
-    page.get_by_label("with GPUs").fill("10")
+    page.get_by_label("Samples or tokens, millions").fill("144")
+    page.get_by_label("GPUs used").fill("10")
     assert cells(page, 1)[2:] == ["400.1", "1.44", "2", "9.997 h", "288", "2.88"]
     kept = page.url
     page.goto("about:blank")

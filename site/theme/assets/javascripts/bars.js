@@ -75,8 +75,7 @@
   const ranked = (rows, metric) => rows.slice().sort((a, b) =>
     (measure(b, metric) - measure(a, metric)) * (isLower(a, metric) ? -1 : 1));
 
-  const LEAST_TRIALS = 5;
-  const trials = row => of(row, "published") ? 0 : Math.min(of(row, "n") || 0, LEAST_TRIALS);
+  const trials = row => of(row, "published") ? 0 : Math.min(of(row, "n") || 0, data.most_trials);
 
   /* The best row of each key, the best first, as _best of overview.py chooses it: of those with most trials the highest;
      if it has caveats, the highest of its precision and GPUs that has none. */
@@ -90,6 +89,9 @@
     const best = Array.from(first(keyOf, order).values(), row => of(row, "caveats") && sure.get(pointOf(row)) || row);
     return ranked(best, metric);
   }
+
+  /* Whether a result does the work of its model, not LoRA or an agent; as TASK of overview.py. */
+  const isTraining = row => !of(row, "axes").some(axis => axis[0] === "task");
 
   /* What a model's best results are the best of: accelerator, family of frameworks, and of our own the precision. */
   const kindOf = row => [of(row, "chip"), of(row, "family"), of(row, "published") ? "" : of(row, "precision")].join("|");
@@ -162,5 +164,5 @@
   }
 
   window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, element, ranked,
-    bestOf, kindOf, barsOf, doubt, list, picture, SHARES };
+    bestOf, isTraining, kindOf, barsOf, doubt, list, picture, SHARES };
 })();

@@ -5,7 +5,7 @@
 
   const root = document.querySelector(".overview");
   if (!root) return;
-  const { data, of, gpusOf, measure, unitOf, distinct } = dlperf;
+  const { data, of, gpusOf, measure, unitOf, distinct, isTraining } = dlperf;
 
   /* Offer these values, keeping the one that was chosen. */
   function offer(select, pairs, chosen) {
@@ -21,7 +21,7 @@
   function choose(form) {
     const wanted = Object.fromEntries(new FormData(form));
     const metric = wanted.metric;
-    const ofCase = data.rows.filter(row => of(row, "case") === wanted.case && of(row, "newest"));
+    const ofCase = data.rows.filter(row => of(row, "case") === wanted.case && of(row, "newest") && isTraining(row));
     const known = ofCase.filter(row => measure(row, metric));
     offer(form.precision, [["", data.words.all], ...named(distinct(known.map(row => of(row, "precision"))).sort())], wanted.precision);
     offer(form.scale, [["", data.words.all], ...named(distinct(known.map(gpusOf)).sort((a, b) => a - b))], wanted.scale);

@@ -14,12 +14,12 @@
   const MILLION = 1e6;
 
   const known = data.rows.map((row, index) => ({ row, command: commands[index] }))
-    .filter(one => of(one.row, "newest") && of(one.row, "rate") && of(one.row, "value"))
+    .filter(one => of(one.row, "newest") && of(one.row, "rate") && of(one.row, "value") && dlperf.isTraining(one.row))
     .map(one => ({ ...one, perGpu: of(one.row, "value") / gpusOf(one.row) }));
   const modelOf = one => of(one.row, "case") + " · " + of(one.row, "unit");
   const say = (name, values) => Object.entries(values || {}).reduce(
     (said, [key, value]) => said.replace(`{${key}}`, value), words[name]);
-  const percent = share => (100 * share).toFixed(1) + " %";
+  const percent = share => text(share, "mfu");
   const axis = (one, name) => (of(one.row, "axes").find(pair => pair[0] === name) || [])[1];
   const noun = unit => unit.replace(/\/s$/, "");
 
@@ -85,15 +85,16 @@
 
   const address = one => new URL(dlperf.addressOf(one.row), location).href;
   const nameOf = one => of(one.row, "framework");
-  const conditionsOf = one => [of(one.row, "precision"), dlperf.batchText(one.row), dlperf.gpusText(gpusOf(one.row)),
+  const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), dlperf.gpusText(gpusOf(one.row)),
     ...of(one.row, "axes").map(pair => `${data.words[pair[0]] || pair[0].replace(/_/g, " ")} ${grouped(pair[1])}`)].filter(Boolean).join(" · ");
+  const doubt = one => of(one.row, "caveats") ? dlperf.doubt(address(one), of(one.row, "caveats")) : "";
   const link = one => element("a", { href: address(one) }, nameOf(one));
 
   function sentence(name, perGpu, rows) {
     const found = best(rows);
     if (!found) return element("li", {}, words[name + "_none"]);
     return element("li", {}, element("strong", {}, percent(perGpu / found.perGpu)), " " + words[name] + " ",
-      element("small", {}, text(found.perGpu) + " ", link(found), " " + conditionsOf(found), found.row && of(found.row, "caveats") ? " †" : ""));
+      element("small", {}, text(found.perGpu) + " ", link(found), " " + conditionsOf(found)), " ", doubt(found));
   }
 
   function standing(perGpu, rows) {
@@ -111,7 +112,7 @@
   function nearest(perGpu, rows) {
     const distance = one => Math.abs(Math.log(one.perGpu / perGpu));
     const near = rows.slice().sort((a, b) => distance(a) - distance(b)).slice(0, NEAREST);
-    const own = best(rows.filter(one => !of(one.row, "published")));
+    const own = best(rows.filter(one => of(one.row, "measured")));
     return distinct([best(rows), own, ...near.sort((a, b) => b.perGpu - a.perGpu)]).filter(Boolean);
   }
 
@@ -128,12 +129,12 @@
     const onChip = ofModel().filter(one => of(one.row, "chip") === field("gpu").value);
     const rows = onChip.filter(one => !precision || of(one.row, "precision") === precision);
     if (!perGpu) return out.replaceChildren(element("p", {}, words.type));
-    const own = rows.filter(one => !of(one.row, "published")), others = rows.filter(one => of(one.row, "published"));
+    const own = rows.filter(one => of(one.row, "measured")), others = rows.filter(one => of(one.row, "published"));
     out.replaceChildren(
       element("p", { class: "large" }, element("strong", {}, text(perGpu)), " " + say("per_gpu", { unit: unitOf() })),
       element("ul", {}, sentence("published", perGpu, others), sentence("measured", perGpu, own), utilisation(perGpu), standing(perGpu, rows)),
       table(words.nearest, [words.nearest, unitOf() + " · " + words.one_gpu, words.yours], nearest(perGpu, rows).map(one =>
-        [described(one), text(one.perGpu) + (of(one.row, "caveats") ? " †" : ""), percent(perGpu / one.perGpu)])));
+        [described(one), element("span", {}, text(one.perGpu), " ", doubt(one)), percent(perGpu / one.perGpu)])));
   }
 
   /* Framework, origin and conditions of a result, and the command that measures it again. */
@@ -147,7 +148,7 @@
   /* The best result of each accelerator, or the reader's own number. */
   function sides() {
     const precision = field("precision").value, origin = field("origin").value, perGpu = typed();
-    const rows = ofModel().filter(one => (!precision || of(one.row, "precision") === precision) && (!origin || String(of(one.row, "published")) === origin));
+    const rows = ofModel().filter(one => (!precision || of(one.row, "precision") === precision) && (!origin || of(one.row, origin)));
     const found = distinct(rows.map(one => of(one.row, "chip"))).map(chip => best(rows.filter(one => of(one.row, "chip") === chip)));
     const all = found.map(one => ({ chip: of(one.row, "chip"), perGpu: one.perGpu, said: [link(one), " ", element("small", {}, conditionsOf(one))] }));
     return perGpu ? [{ chip: field("gpu").value, perGpu, said: [words.your_number] }, ...all] : all;

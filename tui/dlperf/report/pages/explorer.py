@@ -18,6 +18,7 @@ from dlperf.report.pages.reports.fairness import published_facts
 from dlperf.report.site import locations as at
 from dlperf.table.conditions import row_conditions
 from dlperf.table.model import ConfigurationResult, MetricResult
+from dlperf.verdicts.inference.verdict import CLAIM
 
 SCHEMA = 2
 SCRIPTS = ("bars.js", "explorer-state.js", "explorer-chart.js", "explorer-sides.js", "explorer-copy.js", "explorer.js")
@@ -68,10 +69,12 @@ def explorer_data(language: Language, data: SiteData) -> str:
         "roofline": data.roofline,
         "series": lambda row: data.series[row.framework],
         "newest": lambda row: int(id(row) in newest),
+        "measured": lambda row: int(data.kind(row.campaign) == "measured"),
     }
     document = {
         "schema": SCHEMA,
         "columns": [*names, *read_numbers],
+        "most_trials": CLAIM.most,
         "names": names,
         "metrics": _metrics(language, data),
         "words": {name: language.gettext(text) for name, text in TEXTS.items()},

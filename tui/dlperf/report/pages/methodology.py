@@ -31,7 +31,7 @@ def methodology(language: Language, data: SiteData) -> str:
     measured = [row for row in data.ordered if data.kind(row.campaign) == "measured" and row.value is not None]
     own = [rows for (source, _), rows in data.reports.items() if data.kind(source) == "measured"]
     found = [answer.claim for rows in own for answer in answers(rows, data.context) if answer.claim is not None]
-    undecided = [one for one in found if not one.improves]
+    undecided = [one for one in found if not one.improves and one.verdict.code != "same"]
     known = known_variation(measured)
     return page.render(
         "methodology.md.j2",

@@ -26,6 +26,8 @@ METRICS = {
     "efficiency": COLUMNS["efficiency"],
 }
 """Column of the scripts' data, or the throughput of one GPU → its title."""
+TASK = "task"
+"""Axis of results that do other work than pre-training, such as LoRA or an agent: they are no best of a model."""
 SIDE_BY_SIDE = 2
 MOST_BARS = 6
 """Of one accelerator; the script of the page shows all."""
@@ -34,7 +36,7 @@ MOST_BARS = 6
 def model_charts(page: Page) -> list[dict[str, object]]:
     """Return the charts of the models that were measured here and run on the most accelerators."""
     data = page.data
-    rates = [row for row in data.current if row.value and is_rate(row.unit, row.direction)]
+    rates = [row for row in data.current if row.value and is_rate(row.unit, row.direction) and _is_training(row)]
     models = grouped(rates, lambda row: (row.case, row.unit))
     ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
     return [_model_chart(page, rows) for rows in ranked[:SIDE_BY_SIDE]]
@@ -82,7 +84,8 @@ def best_rows(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[Confi
     Our own are the best at each precision: a framework is seen beside others of equal numerics.
     """
     same = grouped(
-        rows, lambda row: (chip(data, row), family(row), "" if is_published(row.campaign) else row.precision)
+        filter(_is_training, rows),
+        lambda row: (chip(data, row), family(row), "" if is_published(row.campaign) else row.precision),
     )
     return sorted(map(_best, same.values()), key=_per_gpu, reverse=True)
 
@@ -98,6 +101,10 @@ def _best(members: Sequence[ConfigurationResult]) -> ConfigurationResult:
     point = best.precision, best.gpus_total
     sure = [row for row in rows if (row.precision, row.gpus_total) == point and not row.caveats]
     return max(sure, key=_per_gpu, default=best) if best.caveats else best
+
+
+def _is_training(row: ConfigurationResult) -> bool:
+    return TASK not in dict(row.axes)
 
 
 def _trials(row: ConfigurationResult) -> int:

@@ -117,13 +117,12 @@ def _by_chip(data: SiteData, rows: Sequence[ConfigurationResult]) -> list[tuple[
 
 def _row(page: Page, gpus: Mapping[str, Accelerator], ranked: Sequence[ConfigurationResult]) -> tuple[object, ...]:
     best = ranked[0]
-    per_gpu = (best.value or 0.0) / best.gpus_total
     return (
         page.data.case_title(best.case),
         chip(page.data, best),
         *best_of_origins(page, ranked),
         figures.percent(_mfu(page.data, gpus, best)),
-        figures.four_digits(per_gpu * SECONDS_PER_HOUR / 1e6),
+        figures.four_digits((figures.per_gpu(best) or 0.0) * SECONDS_PER_HOUR / 1e6),
         best.unit,
     )
 
