@@ -71,6 +71,16 @@ def test_a_level_that_fell_when_the_machine_changed_cannot_be_told():
     assert judge_history(rows[-1], rows).outcome == "worse", "both machines ran before and after"
 
 
+def test_the_difference_that_is_printed_is_that_of_one_machine_on_both_sides_of_the_change():
+    machines = "aaabaabaabaabb" + "abbabbabbabbab"
+    levels = [100.0, 100.1] * 7 + [93.0, 93.1] * 7
+    values = [level * (1.2 if name == "b" else 1.0) for level, name in zip(levels, machines, strict=True)]
+    rows = on(history(*values), machines)
+    found = judge_history(rows[-1], rows)
+    assert (found.outcome, found.verdict.code) == ("worse", "trend_changed")
+    assert found.verdict.parameters["difference"] == pytest.approx(-0.07, abs=2e-3)
+
+
 def test_a_result_without_a_value_fails():
     missing = replace(row(12, 1.0), value=None, status=Status("failed"))
     assert judge_history(missing, history(*[100.0] * 12)).outcome == "missing"

@@ -11,7 +11,7 @@ from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim, last_start
-from dlperf.verdicts.conditions import MACHINE, recorded
+from dlperf.verdicts.conditions import MACHINE, Recorded, recorded
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, Change, last_change
 from dlperf.verdicts.inference.verdict import Policy, Sides, judge
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, told
@@ -56,7 +56,9 @@ def judge_history(row: ConfigurationResult, history: Rows, options: Options = DE
 
 def _changed(row: ConfigurationResult, history: Rows, change: Change) -> Judgement:
     before, since = history[change.start : change.index], history[change.index :]
-    pair = claim(_middle(before), _middle(since))
+    machine = _newest_of_both(before, since)
+    left, right = ([each for each in side if recorded(each, *MACHINE) == machine] for side in (before, since))
+    pair = claim(_middle(left), _middle(right))
     verdict = message(
         "trend_changed",
         difference=(pair.ratio or 1.0) - 1,
@@ -66,6 +68,12 @@ def _changed(row: ConfigurationResult, history: Rows, change: Change) -> Judgeme
         p=change.p,
     )
     return Judgement(row.id, row.metric, "worse" if change.fell else "better", verdict, pair)
+
+
+def _newest_of_both(before: Rows, since: Rows) -> Recorded:
+    """Return the newest machine that ran on both sides of a change: levels of different ones are never compared."""
+    known = {recorded(each, *MACHINE) for each in before}
+    return next(name for each in reversed(since) if (name := recorded(each, *MACHINE)) in known)
 
 
 def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Judgement:
