@@ -13,6 +13,7 @@ from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.claims import Known, claim, known_variation
 from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.verdict import Variation
+from dlperf.verdicts.kinds import pairs_by_machine
 
 ROW = ConfigurationResult(
     *("box", "jax", "resnet50", "bf16", 256, 1, 1), campaign="c", unit="images/s", status=Status("measured")
@@ -67,22 +68,20 @@ def test_a_level_for_several_claims_asks_for_more_trials() -> None:
     assert found.is_testable
 
 
-def test_three_gpus_of_a_kind_count_once_each() -> None:
-    def on(gpu: int, lead: float) -> list[ConfigurationResult]:
-        sides = (
-            claimable(ROW, *(7000.0 + turn for turn in range(5))),
-            claimable(PYTORCH, *(7000 * lead + turn for turn in range(5)), turn=1),
-        )
-        return [
-            replace(
-                of_trials(side, conditions=CONDITIONS | {"gpu.uuid": f"GPU-{gpu}"}),
-                campaign=f"c{gpu}",
-            )
-            for side in sides
-        ]
+def on_gpu(gpu: int, lead: float) -> list[ConfigurationResult]:
+    sides = (
+        claimable(ROW, *(7000.0 + turn for turn in range(5))),
+        claimable(PYTORCH, *(7000 * lead + turn for turn in range(5)), turn=1),
+    )
+    return [
+        replace(of_trials(side, conditions=CONDITIONS | {"gpu.uuid": f"GPU-{gpu}"}), campaign=f"c{gpu}")
+        for side in sides
+    ]
 
-    steady = [on(gpu, 1.05 + gpu / 1000) for gpu in range(3)]
-    chance = [on(gpu, lead) for gpu, lead in enumerate((1.05, 0.99, 1.02))]
+
+def test_three_gpus_of_a_kind_count_once_each() -> None:
+    steady = [on_gpu(gpu, 1.05 + gpu / 1000) for gpu in range(3)]
+    chance = [on_gpu(gpu, lead) for gpu, lead in enumerate((1.05, 0.99, 1.02))]
     rows = [row for pair in steady for row in pair]
     assert (claim(*steady[0]).gpus, claim(*steady[0]).verdict.code) == (1, "better")
     of_kind = claim(*steady[0], rows=rows)
@@ -103,6 +102,20 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
         claim(*steady[0], rows=[of_trials(row, conditions=CONDITIONS | {"programs.a.py": "2"}) for row in rows]).gpus
         == 1
     )
+
+
+def test_of_each_gpu_the_campaign_counts_that_began_last_whatever_its_name() -> None:
+    rows = [row for gpu in range(3) for row in on_gpu(gpu, 1.05 + gpu / 1000)]
+    later = [
+        replace(
+            row,
+            campaign="a",
+            trials=tuple(replace(each, started=f"2027{(each.started or '')[4:]}") for each in row.trials),
+        )
+        for row in on_gpu(0, 0.9)
+    ]
+    pairs = pairs_by_machine(*rows[:2], [*rows, *later])
+    assert sorted(pair[0].campaign for pair in pairs) == ["a", "c1", "c2"]
 
 
 def test_a_lead_on_one_gpu_exceeds_what_machines_of_a_kind_vary_by() -> None:

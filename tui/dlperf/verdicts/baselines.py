@@ -18,8 +18,8 @@ from dlperf.runs.store import parse_record, write_record
 from dlperf.table.load import Filters, load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import row_of_metric
-from dlperf.verdicts.claims import UNKNOWN, Known, known_variation, last_start
-from dlperf.verdicts.conditions import scores
+from dlperf.verdicts.claims import UNKNOWN, Known, known_variation
+from dlperf.verdicts.conditions import last_start, scores
 from dlperf.verdicts.inference.verdict import APART, apart, judge
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_rows
 from dlperf.verdicts.reproduction import selection_of_result

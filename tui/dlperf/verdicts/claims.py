@@ -14,6 +14,7 @@ from dlperf.verdicts.conditions import (
     THIRD_PARTY,
     Recorded,
     incomparable,
+    last_start,
     obstacles,
     recorded,
     scores,
@@ -223,8 +224,3 @@ def known_variation(rows: Iterable[ConfigurationResult]) -> Known:
     campaigns = between_steps(values for machines in found.values() for values in machines.values())
     machines = pooled([median(values) for values in machines.values()] for machines in found.values())
     return Known(campaigns, machines if machines and machines.freedom >= LEAST_UNITS - 1 else None)
-
-
-def last_start(row: ConfigurationResult) -> str:
-    """Return when the last trial of a result began."""
-    return max((trial.started or "" for trial in row.trials), default="")

@@ -122,6 +122,11 @@ def recorded(row: ConfigurationResult, *names: str) -> Recorded:
     return frozenset().union(*found) if found and all(found) else None
 
 
+def last_start(row: ConfigurationResult) -> str:
+    """Return when the last trial of a result began."""
+    return max((trial.started or "" for trial in row.trials), default="")
+
+
 def neighbours(a: ConfigurationResult, b: ConfigurationResult) -> tuple[list[float], list[float]]:
     """Return the scores of trials of A and of B that began one after the other: what is lost or repeated has none."""
     begun = [

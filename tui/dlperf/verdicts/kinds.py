@@ -8,7 +8,7 @@ from statistics import fmean
 
 from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import MACHINE, Pair, in_turns, recorded, scores
+from dlperf.verdicts.conditions import MACHINE, Pair, in_turns, last_start, recorded, scores
 from dlperf.verdicts.inference.verdict import Policy, Sides, Verdict, judge
 
 
@@ -24,8 +24,8 @@ def pairs_by_machine(a: ConfigurationResult, b: ConfigurationResult, rows: Itera
             if _same_work(row, wanted):
                 sides.setdefault(row.campaign, {})[side] = row
     found = {}
-    for campaign in sorted(sides):
-        left, right = (sides[campaign].get(side) for side in (0, 1))
+    for campaign in sorted(sides.values(), key=lambda rows: max(map(last_start, rows.values()))):
+        left, right = (campaign.get(side) for side in (0, 1))
         if left and right and (machine := recorded(left, *MACHINE)) == recorded(right, *MACHINE) and machine:
             found.update({machine: (_standing(left), _standing(right))} if in_turns(left, right) else {})
     return list(found.values())

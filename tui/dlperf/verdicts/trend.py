@@ -10,8 +10,8 @@ from dlperf.messages import message
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import claim, last_start
-from dlperf.verdicts.conditions import MACHINE, Recorded, recorded
+from dlperf.verdicts.claims import claim
+from dlperf.verdicts.conditions import MACHINE, Recorded, last_start, recorded
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, Change, last_change
 from dlperf.verdicts.inference.verdict import Policy, Sides, judge
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, told
