@@ -104,6 +104,13 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
     )
 
 
+def test_three_gpus_with_one_trial_each_are_fewer_than_the_five_trials_of_a_claim() -> None:
+    rows = [replace(row, trials=row.trials[:1]) for gpu in range(3) for row in on_gpu(gpu, 1.05 + gpu / 1000)]
+    found = claim(*rows[:2], rows=rows)
+    assert (found.gpus, found.verdict.code) == (3, "cannot_tell")
+    assert [(why.code, why.parameters["count"]) for why in found.reasons] == [("more_trials", 2)]
+
+
 def test_of_each_gpu_the_campaign_counts_that_began_last_whatever_its_name() -> None:
     rows = [row for gpu in range(3) for row in on_gpu(gpu, 1.05 + gpu / 1000)]
     later = [

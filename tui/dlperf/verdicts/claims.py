@@ -12,6 +12,7 @@ from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import (
     MACHINE,
     THIRD_PARTY,
+    Pair,
     Recorded,
     incomparable,
     last_start,
@@ -179,7 +180,7 @@ def claim(
     of_kind = gpus >= LEAST_UNITS
     policy = replace(OF_KIND if of_kind else CLAIM, level=level, loss=loss)
     found = judge_kind(pairs, policy) if of_kind else _test(a, b, known, policy)
-    missing = obstacles(pairs if of_kind else [(a, b)])
+    missing = [*(_too_few(pairs) if of_kind else []), *obstacles(pairs if of_kind else [(a, b)])]
     if found is not None and found.code in DECIDED:
         missing += within_drift(a, b, found.difference)
         missing += [] if of_kind else _within_machines(a, b, found.difference, known)
@@ -188,6 +189,12 @@ def claim(
     elif not missing:
         return Claim(a, b, message(found.code), found, gpus=gpus)
     return Claim(a, b, message("cannot_tell", why=tuple(missing)), found, gpus=gpus)
+
+
+def _too_few(pairs: Sequence[Pair]) -> list[Message]:
+    """Return how many trials a side lacks over all machines, of the least that a claim needs."""
+    lacking = CLAIM.least - min(sum(len(scores(row)) for row in side) for side in zip(*pairs, strict=True))
+    return [message("more_trials", count=lacking)] if lacking > 0 else []
 
 
 def _within_machines(a: ConfigurationResult, b: ConfigurationResult, difference: float, known: Known) -> list[Message]:
