@@ -224,6 +224,18 @@ def test_the_variation_between_machines_is_that_of_configurations_which_ran_on_s
     assert known_variation(rows[:2]) == known_variation([LOW]) == Known(), "two are too few"
 
 
+def test_variations_are_those_of_configurations_with_seven_campaigns_or_three_machines_each() -> None:
+    cases = [replace(LOW, axes=(("sequence_length", length),)) for length in (1, 2, 4)]
+    pairs = [
+        of_trials(replace(row, value=7000.0 + number), conditions=CONDITIONS | {"gpu.uuid": f"GPU-{number}"})
+        for row in cases
+        for number in range(2)
+    ]
+    assert known_variation(pairs).machines is None, "each on two machines"
+    assert known_variation([replace(row, value=7000.0 + n) for row in cases for n in range(6)]).campaigns is None
+    assert known_variation([replace(LOW, value=7000.0 + n) for n in range(7)]).campaigns is not None
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [

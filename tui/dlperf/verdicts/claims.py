@@ -25,6 +25,7 @@ from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.verdict import (
     ASSUMED_MACHINES,
     CLAIM,
+    LEAST_STEPS,
     LEAST_UNITS,
     LEVEL,
     OF_KIND,
@@ -221,13 +222,19 @@ def undecided(found: Verdict | None, of_kind: bool = False) -> Message:
 
 
 def known_variation(rows: Iterable[ConfigurationResult]) -> Known:
-    """Return the variations between campaigns and between machines, of configurations that ran several times."""
+    """Return the variations between campaigns and between machines.
+
+    Of configurations that ran in seven campaigns on one machine, and on three machines of a kind.
+    """
     found: dict[tuple[object, ...], dict[Recorded, list[float]]] = {}
     for row in sorted(rows, key=last_start):
         gpus = recorded(row, *MACHINE)
         if row.value and row.value > 0 and gpus:
             point = (row.id, row.metric, row.unit, row.protocol, recorded(row, "programs."))
             found.setdefault(point, {}).setdefault(gpus, []).append(row.value)
-    campaigns = between_steps(values for machines in found.values() for values in machines.values())
-    machines = pooled([median(values) for values in machines.values()] for machines in found.values())
-    return Known(campaigns, machines if machines and machines.freedom >= LEAST_UNITS - 1 else None)
+    series = (values for machines in found.values() for values in machines.values())
+    kinds = (machines.values() for machines in found.values() if len(machines) >= LEAST_UNITS)
+    return Known(
+        campaigns=between_steps(values for values in series if len(values) > LEAST_STEPS),
+        machines=pooled([median(values) for values in machines] for machines in kinds),
+    )
