@@ -119,16 +119,27 @@ def test_compare_fails_below_a_threshold(run: Command):
     assert "below 0.97: here_numpy_lenet5_fp32_bs4_1n1g of b" in done.stderr
 
 
-def test_a_figure_that_b_has_no_row_for_is_listed_and_fails_unless_that_is_allowed(run: Command):
-    shown = run("compare", "a", "b")
+def test_a_figure_that_b_has_no_row_for_is_listed_and_fails_unless_that_is_allowed(
+    run: Command, workspace: WorkspacePaths
+):
+    five = [90.0, 91.0, 89.0, 90.5, 89.5]
+    measured_campaign(workspace, "c", [(planned(1), five), (planned(2), five)])
+    measured_campaign(workspace, "d", [(planned(1), five)])
+    shown = run("compare", "c", "d")
     assert "missing: B has no 1n2g" in shown.stdout
     assert shown.returncode == 0
-    failed = run("compare", "a", "b", "--fail-below", "0.5")
+    failed = run("compare", "c", "d", "--fail-below", "0.5")
     assert failed.returncode == 1
-    missing = "missing in B: here_numpy_lenet5_fp32_bs4_1n2g of a: measure it, or pass --allow-missing"
+    missing = "missing in B: here_numpy_lenet5_fp32_bs4_1n2g of c: measure it, or pass --allow-missing"
     assert failed.stderr.splitlines() == [missing]
-    assert run("compare", "a", "b", "--fail-below", "0.5", "--allow-missing").returncode == 0
-    assert run("compare", "b", "a", "--fail-below", "0.5").returncode == 0
+    assert run("compare", "c", "d", "--fail-below", "0.5", "--allow-missing").returncode == 0
+    assert run("compare", "d", "c", "--fail-below", "0.5").returncode == 0
+
+
+def test_too_few_trials_pass_no_threshold(run: Command):
+    done = run("compare", "a", "b", "--fail-below", "0.5", "--allow-missing")
+    assert done.returncode == 4
+    assert "perhaps below 0.5: here_numpy_lenet5_fp32_bs4_1n1g of b: cannot tell: " in done.stderr
 
 
 def test_what_could_not_be_compared_passes_no_threshold(run: Command):

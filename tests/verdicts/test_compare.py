@@ -13,9 +13,10 @@ from dlperf.measured.model import TrialResult
 from dlperf.plan import TrialKey
 from dlperf.runs.archive import keep_sent
 from dlperf.table.model import ConfigurationResult, Status
-from dlperf.verdicts.claims import Claim
+from dlperf.verdicts.claims import Claim, Known
 from dlperf.verdicts.compare import Comparisons, compare, parse_selector
-from dlperf.verdicts.judging import below
+from dlperf.verdicts.inference.verdict import Variation
+from dlperf.verdicts.judging import Judgement, below, judge_rows
 from dlperf.verdicts.workspace import compare_in_workspace
 from handmade_trials import PROTOCOL, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
 
@@ -55,6 +56,10 @@ def only(rows: list[ConfigurationResult], a: str = "a", b: str = "b") -> Claim:
     return pair
 
 
+def judged(pair: Claim, campaigns: Variation | None = None) -> Judgement:
+    return judge_rows(pair.a, pair.b, known=Known(campaigns))
+
+
 def test_the_ratio_has_the_interval_that_the_trials_leave_open():
     pair = only([row("a", 98, 100, 102), row("b", 110, 112, 108)])
     assert pair.ratio == pytest.approx(1.10)
@@ -71,8 +76,8 @@ def test_less_of_what_should_be_low_is_a_gain():
     )
     assert pair.ratio == pytest.approx(0.81)
     assert pair.gain == pytest.approx(1 / 0.81)
-    assert below(pair, 0.97) == "same"
-    assert below(Claim(pair.b, pair.a, pair.verdict), 0.97) == "worse"
+    assert below(judged(pair), 0.97) == "same"
+    assert below(judge_rows(pair.b, pair.a), 0.97) == "worse"
 
 
 def test_other_metrics_are_not_compared_even_in_one_unit():
@@ -135,15 +140,15 @@ def test_a_selector_that_means_nothing_is_a_wrong_request(text: str):
 def test_a_missing_figure_says_why_and_fails_a_threshold():
     pair = only([row("a", 100), row("b")])
     assert (pair.ratio, str(pair.verdict)) == (None, "not comparable: out of memory")
-    assert below(pair, 0.5) == "missing"
-    assert below(only([row("a"), row("b", 100)]), 0.5) == "same"
+    assert below(judged(pair), 0.5) == "missing"
+    assert below(judged(only([row("a"), row("b", 100)])), 0.5) == "same"
 
 
 def test_the_threshold_is_on_the_ratio_of_the_figures():
     published = [row(side, value, status=Status("published")) for side, value in (("a", 100), ("b", 97))]
     pair = only(published)
-    assert below(pair, 0.97) == "same"
-    assert below(pair, 0.98) == "worse"
+    assert below(judged(pair), 0.97) == "same"
+    assert below(judged(pair), 0.98) == "worse"
 
 
 @pytest.mark.parametrize(
@@ -154,19 +159,36 @@ def test_the_threshold_is_on_the_ratio_of_the_figures():
         ((98, 97.5, 98, 98.5, 98), "cannot_tell"),
         ((100, 100.1, 99.9, 100, 100), "same"),
         ((96, 96), "cannot_tell"),
-        ((99, 99), "same"),
+        ((99, 99), "cannot_tell"),
+        ((96.7, 96.8, 96.7, 96.6, 96.7), "cannot_tell"),
         ((99.9, 97.5), "cannot_tell"),
     ],
-    ids=["by chance", "clear", "above by chance", "clearly above", "few, below", "few, steady", "few, varied"],
+    ids=[
+        "by chance",
+        "clear",
+        "above by chance",
+        "clearly above",
+        "few, below",
+        "few, steady",
+        "clearly less, by how much is open",
+        "few, varied",
+    ],
 )
 def test_only_what_is_clear_passes_or_fails_a_threshold(b: tuple[float, ...], outcome: str):
     pair = only([on_one_machine(row("a", 99.9, 100, 100, 100.1, 100)), on_one_machine(row("b", *b))])
-    assert below(pair, 0.97) == outcome
+    assert below(judged(pair), 0.97) == outcome
+
+
+def test_a_threshold_allows_for_how_much_campaigns_are_known_to_differ():
+    steady = (on_one_machine(row(name, *values)) for name, values in (("a", (100,) * 5), ("b", (96,) * 5)))
+    pair = only(list(steady))
+    assert below(judged(pair), 0.97) == "worse"
+    assert below(judged(pair, Variation(0.02, 10)), 0.97) == "cannot_tell"
 
 
 def test_a_gain_that_is_asked_for_is_not_excused_by_chance():
     pair = only([row("a", 99, 100, 100, 101, 100), row("b", 100, 101, 99, 100, 102)])
-    assert below(pair, 1.05) == "worse"
+    assert below(judged(pair), 1.05) == "worse"
 
 
 def test_figures_in_different_units_are_not_compared():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlperf.errors import RequestError
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim, claim, known_variation
+from dlperf.verdicts.claims import Claim, Known, claim, known_variation
 from dlperf.verdicts.inference.verdict import LEVEL, holm_level
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
@@ -45,6 +45,8 @@ class Comparisons:
     only_b: tuple[Missing, ...]
     ambiguous: tuple[str, ...]
     """Descriptions of keys with several rows on a side."""
+    known: Known
+    """Of the variation between campaigns and machines."""
 
 
 def axis_value(row: ConfigurationResult, axis: str) -> str:
@@ -100,21 +102,23 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector, *, lo
             "an axis in which they may differ is named on both sides, such as campaign=…,framework=…"
         )
     clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
+    known = known_variation(rows)
     return Comparisons(
-        pairs=_claims([(left[key][0], right[key][0]) for key in clear], rows, loss),
+        pairs=_claims([(left[key][0], right[key][0]) for key in clear], rows, known, loss),
         only_a=tuple(_missing(left, right, axes)),
         only_b=tuple(_missing(right, left, axes)),
         ambiguous=tuple(_ambiguity(key, len(left[key]), len(right[key])) for key in shared if key not in clear),
+        known=known,
     )
 
 
 def _claims(
     pairs: Sequence[tuple[ConfigurationResult, ConfigurationResult]],
     rows: Sequence[ConfigurationResult],
+    known: Known,
     loss: float | None,
 ) -> tuple[Claim, ...]:
     """Compare pairs, at the level that holds for all of them together."""
-    known = known_variation(rows)
     found = [claim(*pair, known, rows=rows, loss=loss) for pair in pairs]
     level = holm_level(one.p for one in found if one.p is not None)
     return tuple(found) if level == LEVEL else tuple(claim(*pair, known, level, rows, loss) for pair in pairs)

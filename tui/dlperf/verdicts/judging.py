@@ -134,19 +134,22 @@ def told(found: Verdict, row: ConfigurationResult, code: str, why: Iterable[Mess
     )
 
 
-def below(pair: Claim, ratio: float) -> Outcome:
-    """Return ``worse`` where B does less than this part of A, ``same`` where it does not, or that it cannot be told.
+def below(item: Judgement, ratio: float) -> Outcome:
+    """Return whether the later result does less than this part of the earlier one, higher being better.
 
-    The ratio of the values alone decides above 1, and of third-party results, whose trials are not known.
+    ``worse`` where all of the interval is less, ``same`` where none of it is, ``cannot_tell`` where it holds the part,
+    where a side has fewer trials than the policy needs, or where the metric refuses a verdict. The ratio of the values
+    alone decides above 1, and of third-party results, whose trials are not known. What the earlier one lacks is the
+    ``same``, what the later one alone lacks or is another quantity is ``missing``.
     """
-    if pair.gain is None:
-        return "same" if pair.a.value is None else "missing"
-    less = pair.gain < ratio
+    pair, found = item.pair, item.found
+    if pair is None or pair.gain is None:
+        return "same" if pair and pair.a.value is None else "missing"
     if ratio > 1 or "published" in (pair.a.status.code, pair.b.status.code):
-        return "worse" if less else "same"
-    item = judge_rows(pair.a, pair.b)
-    if item.found is not None and 1 + item.found.low >= ratio:
+        return "worse" if pair.gain < ratio else "same"
+    few = min(len(pair.a.values), len(pair.b.values)) < item.policy.least
+    if found is None or few or any(refusals(pair.a, pair.b)):
+        return "cannot_tell"
+    if 1 + found.low >= ratio:
         return "same"
-    few = item.found is None or min(len(pair.a.values), len(pair.b.values)) < item.policy.least
-    clear = not few and item.found is not None and item.found.p <= item.policy.level
-    return "worse" if less and clear else "cannot_tell"
+    return "worse" if 1 + found.high < ratio else "cannot_tell"

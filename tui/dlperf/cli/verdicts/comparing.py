@@ -121,12 +121,14 @@ def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
     """Print what is below a ratio or missing in B, or cannot be told; return the exit code."""
     from dlperf.verdicts.judging import below, exit_code, judge_rows
 
-    found = [(below(pair, ratio), pair) for pair in outcome.pairs]
-    short = [(kind, pair) for kind, pair in found if kind != "same"]
+    items = [judge_rows(pair.a, pair.b, known=outcome.known) for pair in outcome.pairs]
+    found = [(below(item, ratio), item) for item in items]
+    short = [(kind, item) for kind, item in found if kind != "same"]
     missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
-    for kind, pair in short:
+    for kind, item in short:
         what = f"perhaps below {ratio}" if kind == "cannot_tell" else f"below {ratio}"
-        print_note(f"{what}: {pair.b.id} of {pair.b.campaign}: {judge_rows(pair.a, pair.b).verdict}")
+        campaign = f" of {item.pair.b.campaign}" if item.pair else ""
+        print_note(f"{what}: {item.configuration}{campaign}: {item.verdict}")
     if missing:
         first = f"{missing[0].row.id} of {missing[0].row.campaign}"
         which = first if len(missing) == 1 else f"{count_noun(len(missing), 'configuration')}, such as {first}"
