@@ -135,6 +135,8 @@ OWN = """\
       host: b.test
       user: wang
 - {id: other, title: Other, nodes: [{name: other, transport: local}]}
+- {id: mixed, title: Mixed, nodes: [{name: a, transport: local}, {name: b, host: b.test}]}
+- {id: twice, title: Twice, nodes: [{name: a, transport: local}, {name: b, transport: local}]}
 """
 
 
@@ -164,18 +166,21 @@ def test_this_machine_becomes_another_one(workspace: WorkspacePaths):
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("name", "fields", "words"),
     [
-        ({"accelerator": "h999"}, "accelerator"),
-        ({"gpus": "many"}, "gpus_per_node"),
-        ({"hosts": "a.test"}, "in the file"),
-        ({"hosts": "a.test -oProxyCommand=x"}, "host"),
+        ("pair", {"accelerator": "h999"}, "accelerator"),
+        ("pair", {"gpus": "many"}, "gpus_per_node"),
+        ("pair", {"hosts": "a.test"}, "in the file"),
+        ("pair", {"hosts": "a.test -oProxyCommand=x"}, "host"),
+        ("mixed", {"hosts": "c.test"}, "in the file"),
+        ("mixed", {"hosts": "a.test c.test"}, "in the file"),
+        ("twice", {"user": "wang"}, "in the file"),
     ],
 )
 def test_a_mistake_in_a_changed_entry_is_said_and_the_file_stays(
-    workspace: WorkspacePaths, fields: dict[str, str], words: str
+    workspace: WorkspacePaths, name: str, fields: dict[str, str], words: str
 ):
-    problem, text = _changed(workspace, "pair", **fields)
+    problem, text = _changed(workspace, name, **fields)
     assert words in problem
     assert text == OWN
 

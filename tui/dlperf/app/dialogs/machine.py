@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -83,9 +83,10 @@ class MachineForm(ClosesOnce, ModalScreen[str]):
 
     @property
     def entry(self) -> MachineEntry:
-        return MachineEntry(
-            **{field.name: self.query_one(f"#field-{field.name}", Input).value.strip() for field in FIELDS}
-        )
+        typed: dict[str, Any] = {
+            field.name: self.query_one(f"#field-{field.name}", Input).value.strip() for field in FIELDS
+        }
+        return MachineEntry(**typed)
 
     def _say(self, words: str) -> None:
         self.query_one("#form-problem", Static).update(words)

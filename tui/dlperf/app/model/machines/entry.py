@@ -33,6 +33,8 @@ class MachineEntry:
     accelerator: str = ""
     gpus: str = ""
     interface: str = ""
+    node_count: int = 0
+    """Machines of the entry in its file, which the form may be unable to show."""
 
     @classmethod
     def of(cls, entry: Hardware) -> MachineEntry:
@@ -40,9 +42,8 @@ class MachineEntry:
         first = entry.nodes[0]
         remote = [node for node in entry.nodes if node.transport != "local"]
         hosts = " ".join(f"{node.host or node.name}{f':{node.port}' if node.port else ''}" for node in remote)
-        return cls(
-            entry.id, hosts, first.user or "", entry.accelerator or "", str(entry.gpus_per_node), first.interface or ""
-        )
+        texts = (first.user or "", entry.accelerator or "", str(entry.gpus_per_node), first.interface or "")
+        return cls(entry.id, hosts, *texts, node_count=len(entry.nodes))
 
     @property
     def logins(self) -> list[str]:
@@ -116,7 +117,7 @@ def change_entry(workspace: WorkspacePaths, before: MachineEntry, entry: Machine
     Raises:
         DlperfError: there is no such entry, or the file cannot be read or written.
     """
-    if len(entry.nodes) != len(before.nodes):
+    if not len(entry.nodes) == len(before.nodes) == before.node_count:
         return _("machines are added and taken out in the file: E opens it")
     place = place_of(workspace.catalog, entry.id)
     if place is None:
