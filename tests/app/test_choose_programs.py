@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from driving import driving, press, until_shown
+from driving import driving, press, until, until_shown
 
 from dlperf.app.model.choice import Choice
 from dlperf.app.model.options import options_of
@@ -47,3 +47,16 @@ async def test_a_program_of_ones_own_is_run_once_and_offered(workspace: Workspac
         await until_shown(pilot, "Done.")
         await press(pilot, "escape")
         await until_shown(pilot, "[ ] mine")
+
+
+async def test_closing_the_page_ends_the_program_that_runs(workspace: WorkspacePaths, tmp_path: Path):
+    program, started = tmp_path / "mine.py", tmp_path / "started"
+    program.write_text(
+        f"import os, pathlib, time\npathlib.Path({str(started)!r}).write_text(str(os.getpid()))\ntime.sleep(600)\n"
+    )
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] numpy")
+        await press(pilot, "N", *f"{sys.executable} {program}", "enter")
+        await until(pilot, lambda: started.exists() and started.read_text())
+        await press(pilot, "escape")
+        await until(pilot, lambda: not Path("/proc", started.read_text()).exists())

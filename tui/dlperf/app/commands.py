@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from dlperf.runs.paths import WorkspacePaths
@@ -14,13 +16,16 @@ from dlperf.view.text import printable
 
 
 async def _start(workspace: WorkspacePaths, words: Sequence[str], **options: Any) -> asyncio.subprocess.Process:
+    """Start a command in its own session: it asks nothing in this terminal, and a signal reaches all its processes."""
     command = [sys.executable, "-m", "dlperf", "--workspace", str(workspace.root), *words]
-    return await asyncio.create_subprocess_exec(*command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **options)
+    return await asyncio.create_subprocess_exec(
+        *command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True, **options
+    )
 
 
 async def run_command(workspace: WorkspacePaths, words: Sequence[str]) -> tuple[str, str]:
-    """Run a dlperf command to its end, in its own session; return its output and its last line on stderr."""
-    process = await _start(workspace, words, stderr=subprocess.PIPE, start_new_session=True)
+    """Run a dlperf command to its end; return its output and its last line on stderr."""
+    process = await _start(workspace, words, stderr=subprocess.PIPE)
     output, errors = await process.communicate()
     lines = [line for line in errors.decode(errors="replace").splitlines() if line.strip()]
     return output.decode(errors="replace"), printable(lines[-1]) if lines else ""
@@ -46,5 +51,7 @@ class RunningCommand:
         return await self._process.wait()
 
     def stop(self) -> None:
+        """End it as Ctrl+C does: what it started in other sessions, it ends itself."""
         if self._process.returncode is None:
-            self._process.terminate()
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGINT)
