@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from builder import clock, finished_campaign
 from driving import driving, press, screen_of, shown, until_shown
 
-from dlperf.app.model.choice import PRESETS, Choice, Preset, choice_of
+from dlperf.app.model.choice import PRESETS, Choice, Preset, can_be_chosen, choice_of
 from dlperf.app.presets import save_preset
 from dlperf.app.screens.choose import ChooseScreen
 from dlperf.catalog.files.load import load_catalog
@@ -75,6 +78,14 @@ async def test_the_last_campaign_is_repeated_exactly_and_its_name_is_not_transla
         await until_shown(pilot, "running")
         await press(pilot, "enter")
         await until_shown(pilot, "[ ] local", "[x] numpy")
+
+
+def test_what_cannot_be_marked_is_not_repeated_without_it():
+    whole = Selection(("local",), ("numpy",), batch_sizes=(64,), axes=("sequence_length=512",), repeats=2)
+    assert can_be_chosen(whole)
+    others: tuple[dict[str, Any], ...] = ({"nodes": ("a",)}, {"first_seed": 2}, {"profile": True})
+    for more in others:
+        assert not can_be_chosen(replace(whole, **more))
 
 
 async def test_a_preset_that_the_user_saved_comes_first_and_marks_the_same_again(workspace: WorkspacePaths):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 
+from dlperf.app.model.choice import can_be_chosen
 from dlperf.plan import Selection
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
@@ -51,8 +52,8 @@ class CampaignBook:
         return known
 
     def last_selection(self) -> tuple[str, Selection] | None:
-        """Return name and selection of the newest campaign that was planned here."""
-        planned = [item for item in self.summaries.values() if item.created and item.selection != Selection()]
+        """Return name and selection of the newest campaign that can be chosen again."""
+        planned = [item for item in self.summaries.values() if item.created and can_be_chosen(item.selection)]
         newest = max(planned, key=lambda item: item.created or "", default=None)
         return (newest.name, newest.selection) if newest else None
 

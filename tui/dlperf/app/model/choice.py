@@ -83,6 +83,11 @@ def choice_of(selection: Selection) -> Choice:
     return Choice(marked, selection.repeats, selection.protocol)
 
 
+def can_be_chosen(selection: Selection) -> bool:
+    """Whether something is selected, and all of it can be marked, as nodes, a seed or a profile cannot."""
+    return selection != Selection() and choice_of(selection).selection() == selection
+
+
 def choice_of_points(points: Sequence[Configuration]) -> Choice:
     """Return the choice that marks what these configurations hold, and with it also other combinations of that."""
     words = [

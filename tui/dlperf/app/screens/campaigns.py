@@ -17,7 +17,7 @@ from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.pages import ListPage, filtered_title, no_match
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
 from dlperf.app.model.changes import CampaignChange, remove, rename, restore, tag, trash_columns, trash_rows
-from dlperf.app.model.choice import choice_of
+from dlperf.app.model.choice import can_be_chosen, choice_of
 from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import NOT_RESUMABLE, REFUSAL_SECONDS
 from dlperf.app.screens.sorted_table import SortedTableScreen
@@ -27,7 +27,6 @@ from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
-from dlperf.plan import Selection
 from dlperf.runs.lookup import trashed_campaigns
 from dlperf.view.campaigns import RESUMABLE, CampaignSummary, Standing
 from dlperf.view.text import printable
@@ -164,7 +163,7 @@ class CampaignsScreen(SortedTableScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         summary = self._selected() if self.is_mounted else None
         if action == "repeat":
-            return True if summary and summary.selection != Selection() else None
+            return True if summary and can_be_chosen(summary.selection) else None
         if action in ("watch_selected", "tag"):
             return True if summary else None
         if action in ("rename", "remove"):
