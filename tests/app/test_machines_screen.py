@@ -124,6 +124,16 @@ def test_a_mistake_in_an_entry_is_said_and_nothing_is_written(
     assert not workspace.catalog.exists()
 
 
+def test_a_new_entry_takes_no_file_that_holds_one_with_a_mistake(workspace: WorkspacePaths):
+    file = workspace.catalog / "hardware" / "box.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("{id: box, title: Box, nodes: [{nam: box}]}\n")
+    catalog = load_catalog(workspace.catalog, complain=lambda _problem: None)
+    problem = write_entry(workspace, catalog, MachineEntry("box"))
+    assert problem == "catalog/hardware/box.yaml: there is a file of this name"
+    assert "nam: box" in file.read_text()
+
+
 OWN = """\
 # of our group
 - id: pair

@@ -108,7 +108,10 @@ def write_entry(workspace: WorkspacePaths, catalog: Catalog, entry: MachineEntry
         return _("{name}: there is an entry of this name", name=entry.id)
     if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", entry.id):
         return _("{name}: a name has small letters, digits, dots and hyphens", name=entry.id or _("empty"))
-    return _write(workspace.catalog, Path("hardware", f"{entry.id}.yaml"), _yaml([entry.document()]))
+    name = Path("hardware", f"{entry.id}.yaml")
+    if (workspace.catalog / name).exists():  # such as an entry with a mistake, which the catalogue leaves out
+        return _("catalog/{file}: there is a file of this name", file=name)
+    return _write(workspace.catalog, name, _yaml([entry.document()]))
 
 
 def change_entry(workspace: WorkspacePaths, before: MachineEntry, entry: MachineEntry) -> str:
