@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from builder import finished_campaign
 from driving import driving, press, screen_of, until, until_gone, until_shown
 
+from dlperf.app.commands import RunningCommand
 from dlperf.app.dialogs.machine import MachineForm
 from dlperf.app.model.machines.entry import MachineEntry, accelerator_of, change_entry, place_of, write_entry
 from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine
@@ -47,14 +49,59 @@ def test_a_silent_machine_says_why():
     assert "h200-02 port 22" in cells[3]
 
 
-async def test_an_entry_of_another_machine_is_not_this_one(workspace: WorkspacePaths):
+@pytest.fixture
+def big(workspace: WorkspacePaths) -> None:
+    """An entry for this machine with more GPUs than any has."""
+    fields = "accelerator: h200-sxm, gpus_per_node: 64, nodes: [{name: big, transport: local}]"
     file = workspace.catalog / "hardware" / "big.yaml"
     file.parent.mkdir(parents=True)
-    file.write_text("{id: big, title: Big, accelerator: h200-sxm, nodes: [{name: big, transport: local}]}\n")
+    file.write_text(f"{{id: big, title: Big, {fields}}}\n")
+
+
+async def _never(*_arguments: object) -> RunningCommand:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+@pytest.mark.usefixtures("big")
+async def test_an_entry_of_another_machine_is_not_this_one(workspace: WorkspacePaths):
     async with driving(workspace, size=(160, 40), start_screen="machines") as pilot:
-        await until_shown(pilot, "not here", "described with 1 × h200-sxm")
+        await until_shown(pilot, "not here", "described with 64 × h200-sxm")
         await press(pilot, "down", "d")
+        await until_shown(pilot, "another machine: it is described with 64 × h200-sxm, this one has")
         assert isinstance(pilot.app.screen, MachinesScreen)
+
+
+@pytest.mark.usefixtures("big")
+async def test_a_machine_that_is_not_here_is_not_diagnosed_before_it_is_asked(
+    workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(RunningCommand, "start", _never)
+    async with driving(workspace, size=(160, 40), start_screen="machines") as pilot:
+        await until_shown(pilot, "big")
+        await press(pilot, "down", "d")
+        await until_shown(pilot, "Diagnose big?")
+        await press(pilot, "y")
+        await until(pilot, lambda: pilot.app._notifications)
+        assert [item.message[:30] for item in pilot.app._notifications] == ["--hardware big: an example wit"]
+    assert not [*workspace.runs.iterdir()]
+
+
+async def test_a_command_that_starts_when_the_screen_is_left_does_not_stay(
+    workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(RunningCommand, "start", _never)
+    async with driving(workspace, start_screen="machines") as pilot:
+        await until(pilot, lambda: any(worker.group == "ask" for worker in pilot.app.workers))
+        await press(pilot, "1")
+        await until(pilot, lambda: not any(worker.group == "ask" for worker in pilot.app.workers))
+
+
+async def test_a_filter_that_leaves_no_machine_leaves_none_selected(workspace: WorkspacePaths):
+    async with driving(workspace, start_screen="machines") as pilot:
+        await until_shown(pilot, "local", "free")
+        await press(pilot, "slash", *"zzz", "enter", "c")
+        await until_shown(pilot, "No machine is selected.")
 
 
 async def test_machines_are_asked_while_the_screen_is_shown(workspace: WorkspacePaths):

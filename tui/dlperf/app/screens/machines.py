@@ -87,6 +87,8 @@ class MachinesScreen(SortedTableScreen):
         self._stop()
 
     def _stop(self) -> None:
+        self.workers.cancel_group(self, "ask")
+        self._answers.clear()
         if self._asker is not None:
             self._asker.stop()
             self._asker = None
@@ -110,7 +112,7 @@ class MachinesScreen(SortedTableScreen):
         )
         self.show_view(replace(self.view, machines=machines))
         self.table.select(next(((item.hardware, item.node) for item in machines if item.hardware == written), None))
-        if self._asker is None and machines:
+        if self._asker is None and machines and self.app.screen == self:
             self._ask()
 
     @work(exclusive=True, group="ask")
@@ -160,6 +162,8 @@ class MachinesScreen(SortedTableScreen):
     def why_not(self, action: str) -> str:
         if action in NEEDING_A_MACHINE and (item := self._selected()):
             return problem_text(item) or super().why_not(action)
+        if self.view.machines:
+            return _("No machine is selected.")
         return _("There is no machine yet: n adds one.")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -192,13 +196,14 @@ class MachinesScreen(SortedTableScreen):
     @work(exclusive=True, group="start")
     async def _diagnose(self, hardware: str) -> None:
         from dlperf.plan.diagnosis import plan_diagnosis
+        from dlperf.view.here import gpus_here
         from dlperf.view.start import start_campaign
 
         names: list[str] = []
 
         def start() -> None:
             assert self._catalog is not None
-            plan = plan_diagnosis(Selection(hardware=(hardware,)), self._catalog)
+            plan = plan_diagnosis(Selection(hardware=(hardware,)), self._catalog.on_machine(gpus_here()))
             names.append(start_campaign(self.workspace, plan)[0].name)
 
         if await self.attempt(start):
