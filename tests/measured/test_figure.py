@@ -8,7 +8,7 @@ import pytest
 
 from dlperf.measured.findings.runs import findings_of_run
 from dlperf.measured.throughput.estimators import ESTIMATORS, Rule, parse_estimator
-from dlperf.measured.throughput.figure import OTHER_ESTIMATORS, figure_of
+from dlperf.measured.throughput.figure import NATURAL, OTHER_ESTIMATORS, figure_of, pauses_of
 from dlperf.measured.throughput.reading import Estimate, NotEstimable, Reading
 from handmade_runs import run_of
 
@@ -205,4 +205,12 @@ def test_time_in_which_nothing_is_processed_is_a_pause_however_often_it_comes() 
     result = figure_of(Reading(run), "rate(skip=0)")
 
     assert (result.value, result.goodput, result.steady) == pytest.approx((300 / 40, 300 / 40, 10.0))
-    assert not result.leaves_out_pauses
+    assert result.pauses == "with"
+
+
+def test_only_of_rules_that_settle_it_a_value_is_with_or_without_pauses() -> None:
+    said = {rule: pauses_of(rule) for rule in (*NATURAL, *OTHER_ESTIMATORS, "printed()", "of_a_package(5)", "")}
+    assert {rule for rule, pauses in said.items() if not pauses} == {
+        *("hmean_epochs(1)", "summary()", "tipc(skip=10)", "printed()", "of_a_package(5)", ""),
+    }
+    assert {rule for rule, pauses in said.items() if pauses == "without"} == {"steady(skip=20)", "steady_rate(skip=20)"}

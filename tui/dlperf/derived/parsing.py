@@ -17,7 +17,7 @@ from dlperf.formats.samples import Run, Samples
 from dlperf.measured.findings.runs import findings_of_run
 from dlperf.measured.run import Measured, StatedFacts, measure_run
 from dlperf.measured.throughput.estimators import Estimator
-from dlperf.measured.throughput.figure import STEADY, Figure, pauses_of
+from dlperf.measured.throughput.figure import STEADY, Figure
 from dlperf.messages import Message
 from dlperf.messages.finding import Finding, error, note
 
@@ -80,7 +80,7 @@ class ParsedRun:
             "estimator": self.estimator,
             "value": figure.value if figure else None,
             "value_per_gpu": self.value_per_gpu,
-            "pauses": pauses_of(figure.estimator) if figure else None,
+            "pauses": (figure.pauses or None) if figure else None,
             "steady": figure.steady if figure else None,
             "goodput": figure.goodput if figure else None,
             "value_from_timestamps": figure.value_from_timestamps if figure else None,

@@ -298,7 +298,7 @@ def _missing_end(context: _CheckedRun) -> Finding | None:
 
 def _pauses(context: _CheckedRun) -> Finding | None:
     slow: Sequence[int] = context.slow_records if context.run.window != "cumulative" else ()
-    if context.figure is not None and context.figure.leaves_out_pauses and not slow:
+    if context.figure is not None and context.figure.pauses == "without" and not slow:
         slow = timed_gaps(context.reading, slice(context.measured.start, len(context.run.samples))).pauses
     elif context.run.window == "cumulative" or (not slow and context.smooths):
         slow = context.timed_gaps.pauses
@@ -308,9 +308,9 @@ def _pauses(context: _CheckedRun) -> Finding | None:
 def _said(context: _CheckedRun) -> Message | str:
     """Say whether the value holds the pauses, and what it is otherwise."""
     figure = context.figure
-    if figure is None or figure.goodput is None or figure.steady is None:
+    if figure is None or figure.goodput is None or figure.steady is None or not figure.pauses:
         return ""
-    if figure.leaves_out_pauses:
+    if figure.pauses == "without":
         return message("pauses_left_out", goodput=figure.goodput, unit=figure.unit)
     return message("pauses_kept", steady=figure.steady, unit=figure.unit)
 

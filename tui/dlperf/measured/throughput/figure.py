@@ -22,6 +22,11 @@ STEADY = f"steady(skip={WARM_UP_STEPS})"
 GOODPUT = f"goodput(skip={WARM_UP_STEPS})"
 TOTALS, ONLY_TOTAL = "hmean_epochs(1)", "hmean_epochs(0)"
 NATURAL = (RATE, STEADY, STEADY_RATE, TOTALS, "summary()")
+_WITHOUT_PAUSES = ("steady", "steady_rate")
+_WITH_PAUSES = (
+    *("mean", "skipmean", "tailmean", "window", "batch_over_time"),
+    *("time_window", "rate", "settled", "goodput"),
+)
 MOST_PAUSED = 0.01
 """Share of the time in pauses up to which samples over time are preferred."""
 SAME = 0.01
@@ -79,13 +84,14 @@ class Figure:
         return self.estimate.unit
 
     @property
-    def leaves_out_pauses(self) -> bool:
-        return pauses_of(self.estimator) == "without"
+    def pauses(self) -> Literal["", "with", "without"]:
+        return pauses_of(self.estimator)
 
 
-def pauses_of(rule: str) -> Literal["with", "without"]:
-    """Say whether a value under an estimator holds the pauses of its run."""
-    return "without" if rule.startswith(("steady(", "steady_rate(")) else "with"
+def pauses_of(rule: str) -> Literal["", "with", "without"]:
+    """Return whether a value under an estimator holds the pauses of its run; nothing of one that leaves it open."""
+    name = rule.partition("(")[0]
+    return "without" if name in _WITHOUT_PAUSES else "with" if name in _WITH_PAUSES else ""
 
 
 def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
