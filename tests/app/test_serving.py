@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from dlperf.app.command_line import run
+from dlperf.errors import ExitCode
 from dlperf.runs.paths import WorkspacePaths
 from ports import free_port
 from sshd import _listens, children
@@ -36,6 +38,18 @@ async def served(workspace: WorkspacePaths) -> AsyncIterator[tuple[str, int]]:
     finally:
         program.kill()
         await program.wait()
+
+
+async def test_two_programs_in_one_browser_keep_their_tokens(workspace: WorkspacePaths):
+    browser = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
+    async with browser, served(workspace) as (first, _), served(workspace) as (second, _):
+        for address in (first, second, first.partition("?")[0]):
+            assert (await browser.get(address)).status == 200
+
+
+def test_a_port_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str], workspace: WorkspacePaths):
+    assert run(["--serve", "--port", "70000", str(workspace.root)]) == ExitCode.BAD_REQUEST
+    assert capsys.readouterr().err == "dlperf-tui: --port 70000: choose 1 to 65535, or 0 for a free one\n"
 
 
 async def test_a_browser_sees_the_program_with_the_token_alone(workspace: WorkspacePaths):

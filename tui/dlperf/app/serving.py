@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dlperf.errors import RequestError
 from dlperf.messages import _
 
-HOST, COOKIE = "127.0.0.1", "dlperf-token"
+HOST, MAX_PORT = "127.0.0.1", 65535
 POLICY = "default-src 'self' 'unsafe-inline' data: blob:; connect-src 'self' ws://{host}:{port}"
 """Of a page that loads nothing from elsewhere (Content-Security-Policy)."""
 
@@ -34,17 +34,18 @@ def serve(words: Sequence[str], port: int) -> None:
             "--serve needs textual-serve: install it beside dlperf (`pip install textual-serve`)"
         ) from error
     port, token = _free_port(port), secrets.token_urlsafe()
+    cookie = f"dlperf-token-{port}"  # a browser sends the cookies of one port of a host to all
 
     @web.middleware
     async def only_with_token(
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        given = request.query.get("token") or request.cookies.get(COOKIE, "")
+        given = request.query.get("token") or request.cookies.get(cookie, "")
         if not secrets.compare_digest(given.encode(), token.encode()):
             raise web.HTTPForbidden(text="dlperf-tui: open the address that the terminal shows, with its token\n")
         if "token" in request.query:  # out of the address, which a history keeps
             found = web.HTTPFound("/")
-            found.set_cookie(COOKIE, token, httponly=True, samesite="Strict")
+            found.set_cookie(cookie, token, httponly=True, samesite="Strict")
             raise found
         return await handler(request)
 
@@ -69,6 +70,8 @@ def serve(words: Sequence[str], port: int) -> None:
 
 
 def _free_port(port: int) -> int:
+    if not 0 <= port <= MAX_PORT:
+        raise RequestError(f"--port {port}: choose 1 to {MAX_PORT}, or 0 for a free one")
     try:
         with socket.create_server((HOST, port)) as found:
             return int(found.getsockname()[1])
