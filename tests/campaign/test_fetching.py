@@ -66,6 +66,12 @@ def test_what_pip_cannot_find_is_an_error_of_one_line(tmp_path, wanted, monkeypa
     assert said[0] == "stack for box: 1 of 3 packages to fetch"
 
 
+def test_a_mistake_of_which_pip_prints_no_error_is_its_last_line(monkeypatch):
+    monkeypatch.setattr(fetching.sys, "executable", python_with_pip())
+    with pytest.raises(DlperfError, match=r"^pip could not download the wheels: no such option: --nothing$"):
+        list(fetching._pip("download", "--nothing"))
+
+
 def test_a_lock_without_hashes_is_refused(tmp_path, wanted):
     (tmp_path / "workloads" / "stack.lock").write_text("numpy==2.5.2\n")
     with pytest.raises(RequestError, match=r"stack\.lock: 'numpy==2\.5\.2' has no exact version with hashes"):

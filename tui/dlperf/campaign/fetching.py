@@ -57,7 +57,7 @@ class NodePython:
 
     @property
     def platforms(self) -> list[str]:
-        """Platform tags, the newest first.
+        """Return platform tags, the newest first.
 
         Raises:
             RequestError: it is no Linux with glibc, for which wheels are built.
@@ -184,7 +184,7 @@ def _cached(item: Locked) -> Iterator[Path]:
 
 
 def _download(absent: Sequence[Locked], python: NodePython, say: Callable[[str], object]) -> int:
-    """Download wheels and files into the cache and return their bytes."""
+    """Download wheels and files into the cache; return the bytes of those that are new."""
     cache_folder().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=cache_folder(), prefix="fetch-") as name:
         folder = Path(name)
@@ -237,11 +237,12 @@ def _pip(*words: str) -> Iterator[str]:
     else:
         raise RequestError("fetching wheels needs pip: install it beside dlperf (`python3 -m ensurepip`)")
     command = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", *words]
-    errors = ["no message"]
+    said, errors = "no message", [""]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            errors += [line.strip()] if line.startswith("ERROR") else []
+            said = line.strip() or said
+            errors += [said] if line.startswith("ERROR") else []
             yield line
     if process.returncode:
-        raise DlperfError(f"pip could not download the wheels: {errors[-1].removeprefix('ERROR: ')}")
+        raise DlperfError(f"pip could not download the wheels: {errors[-1].removeprefix('ERROR: ') or said}")

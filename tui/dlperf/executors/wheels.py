@@ -80,7 +80,11 @@ def fetched_wheels(name: str, workspace_catalog: Path | None = None) -> dict[str
 
 
 def keep_wheels(files: Sequence[Path]) -> int:
-    """Move downloaded wheels into the cache and return the bytes of those that are new."""
+    """Move downloaded files into the cache; return the bytes of those that are new.
+
+    Raises:
+        OSError: a file cannot be read or moved.
+    """
     added = 0
     for file in files:
         with open_regular(file.resolve()) as stream:
