@@ -19,6 +19,7 @@ MAX_BYTES = 256 << 20
 """The plan of 100,000 trials takes less."""
 ATTEMPTS = 5
 """A file that is replaced while it is opened has no name for a moment."""
+_LAST_BYTES = 4096
 _PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -34,6 +35,18 @@ def read_bytes(path: Path, offset: int = 0) -> bytes:
             raise OSError(0, f"larger than {MAX_BYTES >> 20} MiB", str(path))
         stream.seek(offset)
         return stream.read()
+
+
+def last_line(path: Path) -> str:
+    """Return the last line of a regular file that is not blank, of its last 4 KiB; empty where there is none.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not is_regular(path):
+        return ""
+    end = read_bytes(path, max(0, path.stat().st_size - _LAST_BYTES)).decode(errors="replace")
+    return end.rstrip().rpartition("\n")[2]
 
 
 def open_regular(path: str | Path) -> BufferedReader:

@@ -12,7 +12,7 @@ from dlperf.app.model.trials import Silences, configuration_text, group_row, nod
 from dlperf.errors import DlperfError
 from dlperf.measured.model import TrialResult
 from dlperf.messages import _
-from dlperf.opening import is_regular, read_bytes
+from dlperf.opening import is_regular, last_line
 from dlperf.plan import Node, PlannedConfiguration, TrialKey
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
@@ -25,8 +25,6 @@ from dlperf.view.text import printable
 UNANSWERED_SECONDS = 10.0
 """Telemetry comes every second: after this time a node does not answer."""
 SILENT_SECONDS = 60.0
-LAST_BYTES = 4096
-"""Of a log, of which the last line is wanted."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +165,7 @@ class WatchedCampaign:
         if self.status.trials[key].state is not State.RUNNING or (progress and progress.step is not None):
             return None
         builds = (node.build_log for node in self.nodes(key) if not modified(node.log))
-        return next((_last_line(path) for path in builds if is_regular(path)), None)
+        return next((last_line(path) for path in builds if is_regular(path)), None)
 
     def group_row(self, configuration: str, trials: Sequence[TrialStatus], share: float | None) -> Row:
         """Return the row of a configuration with these trials and this share of the best."""
@@ -206,11 +204,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_ino, status.st_mtime_ns
-
-
-def _last_line(path: Path) -> str:
-    end = read_bytes(path, max(0, path.stat().st_size - LAST_BYTES)).decode(errors="replace")
-    return end.rstrip().rpartition("\n")[2]
 
 
 def login_of(node: Node) -> tuple[str, ...]:

@@ -85,6 +85,12 @@ class Preparation:
         return replace(self, prologue=tuple(map(change, self.prologue)))
 
 
+def host_and_port(text: str) -> tuple[str, int | None]:
+    """Return host and port of ``HOST[:PORT]``; an IPv6 address, which has several colons, names no port."""
+    host, _, port = text.partition(":")
+    return (host, int(port)) if port.isdecimal() else (text, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """A machine, or a part of one, that runs a trial."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from dlperf.catalog.machines import host_and_port
 from dlperf.errors import DlperfError
 from dlperf.executors.machines import MachineClients
 from dlperf.messages import Message
@@ -74,8 +75,6 @@ def machine_of_login(login: str) -> Node:
     """Return the machine that ``ssh`` knows by ``[USER@]HOST[:PORT]``, or this one (``local``)."""
     if login == "local":
         return Node("local", "local")
-    user, _, host = login.rpartition("@")
-    name, _, port = host.partition(":")
-    if port.isdecimal():
-        return Node(host, "ssh", name, name, port=int(port), user=user or None)
-    return Node(host, "ssh", host, host, user=user or None)
+    user, _, place = login.rpartition("@")
+    host, port = host_and_port(place)
+    return Node(place, "ssh", host, host, port=port, user=user or None)

@@ -11,7 +11,7 @@ from pathlib import Path
 import dlperf
 from dlperf.campaign.create import create_campaign, refuse_examples
 from dlperf.errors import DlperfError, RequestError
-from dlperf.opening import is_regular, private_writer, read_bytes
+from dlperf.opening import last_line, private_writer
 from dlperf.plan import Plan
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
@@ -74,7 +74,7 @@ def start_detached(workspace: WorkspacePaths, paths: CampaignPaths) -> int:
         if process.poll() is not None:
             break
         time.sleep(0.05)
-    raise DlperfError(f"the engine did not start: {_last_line(paths.engine_log)}")
+    raise DlperfError(f"the engine did not start: {last_line(paths.engine_log) or 'no output'}")
 
 
 def _spawn(workspace: WorkspacePaths, paths: CampaignPaths) -> subprocess.Popen[bytes]:
@@ -92,8 +92,3 @@ def _has_started(paths: CampaignPaths, begun: int) -> bool:
     started = any(event.event == "campaign_started" for event in events)
     finished = any(event.event == "campaign_finished" for event in events)
     return started and (finished or engine_pid(paths) is not None)
-
-
-def _last_line(path: Path) -> str:
-    lines = read_bytes(path).decode(errors="replace").strip().splitlines() if is_regular(path) else []
-    return lines[-1] if lines else "no output"

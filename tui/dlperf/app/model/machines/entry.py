@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlperf.catalog.files.edit import Value, with_values
+from dlperf.catalog.machines import host_and_port
 from dlperf.messages import _
 from dlperf.opening import files_below, read_bytes
 from dlperf.runs.paths import WorkspacePaths
@@ -53,7 +54,7 @@ class MachineEntry:
     @property
     def nodes(self) -> list[dict[str, Value]]:
         """Return the machines as the catalogue's files hold them, with None for what they leave out."""
-        places = [_place(host) for host in self.hosts.split()]
+        places = [host_and_port(host) for host in self.hosts.split()]
         names = [host for host, _port in places]
         if len({*names}) < len(names) or len(names) == 1:
             names = [f"{self.id}-{at + 1}" for at in range(len(places))] if places[1:] else [self.id]
@@ -86,12 +87,6 @@ class MachineEntry:
                 ("nodes", at, name): value for name, value in node.items() if name != "name" and value != old[name]
             }
         return changed
-
-
-def _place(host: str) -> tuple[str, int | None]:
-    """Return host and port of ``HOST:PORT``; an address of IPv6 has several colons."""
-    name, colon, port = host.partition(":")
-    return (name, int(port)) if colon and port.isdecimal() else (host, None)
 
 
 def _without_none(fields: dict[str, Value]) -> dict[str, Value]:
