@@ -25,8 +25,8 @@ IPMI_SECONDS = 2.0
 _WATTS = re.compile(r"Instantaneous power reading: +(\d+) Watts")
 
 
-class TelemetryTable:
-    """``telemetry.csv``: what a full disk refuses is counted, and the trial goes on."""
+class RowFile:
+    """A file that rows are added to: what a full disk refuses is counted, and the trial goes on."""
 
     def __init__(self, path: str) -> None:
         self.descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)

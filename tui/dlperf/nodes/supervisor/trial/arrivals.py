@@ -6,7 +6,7 @@ The times in a log are those of a clock that may be set while the program runs; 
 from typing import Dict, Iterable
 
 from ..files import regular_size, stream_path
-from ..host.telemetry import TelemetryTable
+from ..host.telemetry import RowFile
 
 SECONDS = 0.1
 RESOLUTION = 1e-4
@@ -17,7 +17,7 @@ MOST_LOGS = 64
 class Arrivals:
     """Writes a row for each log that has another size than at the last look: seconds since the start, bytes, log."""
 
-    def __init__(self, table: TelemetryTable) -> None:
+    def __init__(self, table: RowFile) -> None:
         self.table = table
         self.started, self.due = 0.0, float("inf")
         self.sizes: Dict[str, int] = {"out.log": 0}

@@ -9,7 +9,7 @@ from typing import IO, Any, List
 
 from ..files import log_streams
 from ..host.libraries import Libraries
-from ..host.telemetry import FIRST_TICK_SECONDS, TICK_SECONDS, Telemetry, TelemetryTable
+from ..host.telemetry import FIRST_TICK_SECONDS, TICK_SECONDS, RowFile, Telemetry
 from .arrivals import Arrivals
 from .endings import Moment
 
@@ -46,12 +46,12 @@ class Signals:
 class Monitor:
     """Writes the heartbeat and the rows of ``telemetry.csv`` and ``out.times``, and watches whether the logs grow."""
 
-    def __init__(self, telemetry: Telemetry, table: TelemetryTable, libraries: Libraries, started: Moment) -> None:
+    def __init__(self, telemetry: Telemetry, table: RowFile, libraries: Libraries, started: Moment) -> None:
         self.telemetry, self.table, self.libraries = telemetry, table, libraries
         self.beat_at, self.tick_at = 0.0, started.monotonic + FIRST_TICK_SECONDS
         """When each is due again, by the monotonic clock."""
         self.log_size = 0
-        self.arrivals = Arrivals(TelemetryTable("out.times"))
+        self.arrivals = Arrivals(RowFile("out.times"))
         self.restart(started)
         table.write(telemetry.header)
 

@@ -16,7 +16,7 @@ from ..files import SCHEMA, Json, flush, read_json, read_text, reserve, reserved
 from ..host.containers import image_digest, keeps_containers, remove_containers, runtime_variables
 from ..host.libraries import Libraries
 from ..host.machine import driver_errors, environment, vendor_here
-from ..host.telemetry import TelemetryTable, open_telemetry
+from ..host.telemetry import RowFile, open_telemetry
 from ..lease import LeaseHeldError, is_on_path, release_lease, take_lease, take_machine
 from ..processes import MARK_VARIABLE, identity_of, name_supervisor
 from ..scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
@@ -83,7 +83,7 @@ class Supervisor:
         self.telemetry = open_telemetry(job["gpu_indices"], self.mark, self.container)
         for name in ("heartbeat", reserved("cancel.json"), reserved("exit.json")):
             reserve(name)
-        self.monitor = Monitor(self.telemetry, TelemetryTable("telemetry.csv"), Libraries(self.mark), started)
+        self.monitor = Monitor(self.telemetry, RowFile("telemetry.csv"), Libraries(self.mark), started)
         self.payload: Optional[subprocess.Popen[bytes]] = None
         self.probes: Optional[threading.Thread] = None
         self.facts: Json = {}
