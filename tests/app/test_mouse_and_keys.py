@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from dlperf.app.actions import ACTIONS, PARTS
 from dlperf.app.app import PLACES, DlperfApp
 from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.choose import ChooseScreen
@@ -35,6 +36,10 @@ async def click_text(pilot: Pilot[str], text: str) -> None:
             await pilot.click(offset=(line.index(text), y))
             return
     raise AssertionError(f"{text!r} is not shown:\n{shown(pilot)}")
+
+
+def test_the_help_names_every_part_that_has_keys():
+    assert {*ACTIONS} == {*PLACES, "trial", "everywhere", *PARTS}
 
 
 async def test_where_lists_lie_behind_one_another_a_click_on_a_name_shows_one(workspace: WorkspacePaths):

@@ -75,6 +75,8 @@ PARTS = {
     "list_page": N_("In a list to choose from"),
     "question": N_("In a question"),
     "form": N_("In a form"),
+    "command_page": N_("While a command runs"),
+    "jump": N_("In jump mode"),
 }
 """Parts that the help names, by their key in ``ACTIONS``."""
 
