@@ -31,6 +31,12 @@ def test_frameworks_say_whether_they_are_stock_tuned_or_a_stack():
     assert "diagnosis" not in labels
 
 
+def test_a_framework_that_runs_only_where_it_is_marked_says_so():
+    notes = {option.value: option.note for option in options_of(CATALOG, Choice())["frameworks"]}
+    assert "runs only where it or its case is marked" in notes["torchtitan"]
+    assert "runs only where" not in notes["numpy"]
+
+
 async def test_packages_are_fetched_of_marked_stacks_alone(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] numpy")

@@ -83,8 +83,9 @@ class PlanActions(PlaceScreen):
 
     def action_fetch(self) -> None:
         if self.plan is not None and (stacks := self._stacks()):
-            words = check_words(self.plan, Choice({"frameworks": tuple(stacks), "cases": self.choice.values("cases")}))
-            self.app.push_screen(CommandPage(_("Packages"), self.workspace, ["fetch", *words[1:-1]]))
+            hardware, cases = _hardware_here(self.plan), self.choice.values("cases")
+            words = arguments_of(Choice({"hardware": hardware, "frameworks": tuple(stacks), "cases": cases}))
+            self.app.push_screen(CommandPage(_("Packages"), self.workspace, ["fetch", *words]))
 
     def action_add_program(self) -> None:
         self.query_one(Prompt).ask("program", _("your program with its arguments, such as: python train.py --bs 32"))
@@ -248,10 +249,14 @@ def preset_columns() -> tuple[Column, ...]:
 
 def check_words(plan: Plan, choice: Choice) -> list[str]:
     """Return the check of the machines that can run the plan, and of the starts of the marked frameworks there."""
-    hardware = dict.fromkeys(item.configuration.hardware for item in plan.configurations if not item.example)
     checked = ("frameworks", "cases", "scales") if choice.values("frameworks") else ()
     marked = {axis: choice.values(axis) for axis in checked}
-    return ["check", *arguments_of(Choice({"hardware": tuple(hardware), **marked})), "--json"]
+    return ["check", *arguments_of(Choice({"hardware": _hardware_here(plan), **marked})), "--json"]
+
+
+def _hardware_here(plan: Plan) -> tuple[str, ...]:
+    """Return the hardware of a plan that can run it."""
+    return tuple(dict.fromkeys(item.configuration.hardware for item in plan.configurations if not item.example))
 
 
 def check_page(rows: dict[Hashable, Row], problem: str = "") -> ListPage:
