@@ -6,12 +6,15 @@ import re
 from math import isnan
 
 import pytest
+import yaml
 from fixtures import LOGS, parsed
 
 from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.linear import compile_linear
+from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.patterns import RATES
-from dlperf.formats.registry import detect
+from dlperf.formats.draft import draft_format
+from dlperf.formats.registry import detect, parser_for
 from dlperf.formats.text.lines import LineReader
 from dlperf.formats.text.numbers import floats
 
@@ -96,3 +99,13 @@ def test_thousands_are_read_however_they_are_separated(text):
     line = f"[titan] 2026-03-28 10:00:50,027 - root - INFO - step: 10  loss: 7.9  tps: {text}  mfu: 40.45%\n"
     (run,) = parsed("torchtitan", line.encode()).runs
     assert list(run.samples.value) == [6554.0]
+
+
+def test_short_rates_are_read_by_an_expression_that_re2_runs():
+    line = "step 1 loss 0.5 {} samples/s"
+    mine = LogFormat.model_validate(yaml.safe_load(draft_format(line.format(640), "mine")))
+    assert not compile_linear(mine.record).backtracks
+    parser = parser_for("mine", [mine])
+    parser.feed("".join(f"{line.format(value)}\n" for value in ("640", "96", "1640.5")).encode())
+    parser.finish()
+    assert list(parser.runs[-1].samples.value) == [640.0, 96.0, 1640.5]

@@ -265,7 +265,7 @@ def _may_go_on(text: bytes) -> bool:
 
 def _with_thousands(match: re.Match[bytes], row: tuple[bytes, ...], value: int) -> tuple[bytes, ...]:
     """Return the groups of a record; the value with the thousands that follow it after spaces, as 6 554."""
-    found = _THOUSANDS.match(match.string, match.end("value")) if _may_go_on(row[value]) else None
+    found = _THOUSANDS.match(match.string, match.end(value + 1)) if _may_go_on(row[value]) else None
     return (*row[:value], row[value] + found[0], *row[value + 1 :]) if found else row
 
 
