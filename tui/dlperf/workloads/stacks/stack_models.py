@@ -69,10 +69,10 @@ MODELS = {
 }
 
 
-def parser(description):
-    """Options of the programs that train these models."""
+def parser(description, models=MODELS, **defaults):
+    """Options of the programs that train such models."""
     found = argparse.ArgumentParser(description=description.splitlines()[0])
-    found.add_argument("--model", choices=sorted(MODELS), required=True)
+    found.add_argument("--model", choices=sorted(models), required=True)
     found.add_argument("--tokens", required=True, help="tokens.bin of make_data.py")
     found.add_argument("--batch-size", type=int, default=1, help="sequences per GPU and step")
     found.add_argument("--accumulation", type=int, default=1, help="batches per step")
@@ -83,6 +83,7 @@ def parser(description):
     found.add_argument("--checkpointing", choices=["none", "full"], default="full", help="of activations")
     found.add_argument("--attention", default="sdpa", help="attn_implementation")
     found.add_argument("--compile", choices=["yes", "no"], default="no", help="torch.compile")
+    found.set_defaults(**defaults)
     return found
 
 

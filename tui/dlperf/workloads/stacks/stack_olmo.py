@@ -1,30 +1,18 @@
 """Start the trainer of OLMo-core on made tokens: ``python stack_olmo.py --help``.
 
 Model, training loop, sharding and log are those of the release; it has no command of its own, so that this program
-names the configuration, as its examples do. Needs ai2-olmo-core.
+names the configuration, as its examples do. Needs ai2-olmo-core and, in the same folder, stack_models.py, llm_shapes.py
+and options.py.
 """
 
-import argparse
 import os
 import tempfile
 
+from stack_models import parser
 
-def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", choices=["llama3-1b", "llama3-8b", "llama3-tiny"], required=True)
-    parser.add_argument("--tokens", required=True, help="tokens.bin of make_data.py")
-    parser.add_argument("--batch-size", type=int, default=1, help="sequences per GPU and step")
-    parser.add_argument("--accumulation", type=int, default=1, help="batches per step")
-    parser.add_argument("--sequence-length", type=int, default=8192)
-    parser.add_argument("--steps", type=int, default=30)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--precision", choices=["fp32", "bf16", "bf16-pure"], default="bf16")
-    parser.add_argument("--checkpointing", choices=["none", "full"], default="none", help="of activations")
-    parser.add_argument("--compile", choices=["yes", "no"], default="yes", help="torch.compile")
-    return parser.parse_args()
-
-
-OPTIONS = options()  # before the framework loads, which takes seconds
+OPTIONS = parser(
+    __doc__, ("llama3-1b", "llama3-8b", "llama3-tiny"), checkpointing="none", compile="yes"
+).parse_args()  # before the framework loads, which takes seconds
 
 import torch
 from olmo_core.config import DType
