@@ -23,6 +23,17 @@ def test_a_log_that_was_truncated_is_read_from_its_new_beginning(tmp_path):
     assert live.progress.recent[-1] == 640.0
 
 
+def test_what_a_launcher_puts_before_lines_is_found_behind_lines_without_records(tmp_path):
+    path = tmp_path / "out.log"
+    live = LiveLog(path, replace(planned("a"), format="nanochat"), list(load_catalog().formats.values()))
+    record = b"step %d/600 (0.1%%) | loss: 10.9 | lrm: 1.00 | dt: 500.00ms | tok/sec: 1,000 | mfu: 1.37\n"
+    for lines in ([b"loading\n"] * 40, [record % step for step in range(9)]):
+        with path.open("ab") as stream:
+            stream.write(b"".join(b"2024-06-14 21:07:00,004 train.py " + line for line in lines))
+        live.read()
+    assert live.progress.recent[-1] == 1000.0
+
+
 def test_the_time_left_counts_down_between_two_records_of_a_log(tmp_path, monkeypatch: pytest.MonkeyPatch):
     path, now = tmp_path / "out.log", [100.0]
     monkeypatch.setattr("dlperf.campaign.live.time.monotonic", lambda: now[0])

@@ -21,6 +21,8 @@ class GrowingLog:
         self._format, self._formats = format_id, formats
         self._parser = parser_for(format_id, formats)
         self._offset = 0
+        self._head: bytes | None = b""
+        """All that was read, until it holds a record: only then it shows what launchers put before the lines."""
 
     def read(self, most: int = BLOCK) -> int:
         """Parse what was added; return how many bytes that was, ``most`` where there may be more.
@@ -33,12 +35,19 @@ class GrowingLog:
                 self._offset = 0
             stream.seek(self._offset)
             data = stream.read(most)
-        if data and not self._offset:
-            self._parser = parser_for(self._format, self._formats, wrapping_for(self._format, data, self._formats))
-        self._offset += len(data)
         if data:
-            self._parser.feed(data)
+            self._head = b"" if not self._offset else self._head
+            self._feed(data)
+        self._offset += len(data)
         return len(data)
+
+    def _feed(self, data: bytes) -> None:
+        if self._head is not None:
+            data = self._head = self._head + data
+            self._parser = parser_for(self._format, self._formats, wrapping_for(self._format, data, self._formats))
+        self._parser.feed(data)
+        if self._head is not None and (self.run or len(self._head) >= BLOCK):
+            self._head = None
 
     @property
     def run(self) -> Run | None:
