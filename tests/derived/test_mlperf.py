@@ -168,6 +168,19 @@ def test_a_report_leaves_out_a_run_above_the_peak_as_a_campaign_does(tmp_path, w
     assert values_of(folder, "throughput_run_2") == []
 
 
+def test_a_report_of_runs_that_state_no_samples_is_of_their_time_to_train(results, workspace):
+    for number in range(5):
+        about = event(0, "submission_benchmark", "llama31_8b") + event(0, "global_batch_size", BATCH)
+        run = event(5, "run_start") + event(605 + 60 * number**2, "run_stop", status="success")
+        (results / "results" / "rack_n9" / "llama31_8b" / f"result_{number}.txt").write_text(about + run)
+    write_report(workspace, "mlperf-training", planned(results), BUILTIN_FORMATS)
+    (report,) = load_reports(workspace)
+    (row,) = rows_of_report(report)
+    assert (row.metric, row.unit, row.direction, row.n) == ("time_to_train", "min", "lower", 5)
+    assert row.value == pytest.approx((11 + 14 + 19) / 3, rel=1e-5)
+    assert [metric.id for metric in row.metrics] == ["time_to_train"]
+
+
 class WithoutTheFirst(LogReader):
     """Leaves out the first run, as it does a run without records."""
 

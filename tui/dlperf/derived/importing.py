@@ -12,6 +12,7 @@ from pathlib import Path
 from dlperf.catalog.axes import AxisValue
 from dlperf.catalog.files.load import Catalog
 from dlperf.catalog.model import Case
+from dlperf.catalog.units import is_time
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.identify import Identity, catalog_id, identify
 from dlperf.evidence.log_table import LogRow
@@ -173,11 +174,12 @@ def _imported_log(
         shared = ("global_batch", run.metadata.global_batch_size or 0)
         configuration = replace(configuration, axes=(*configuration.axes, shared))
     unit = case.unit if case else "tokens/s" if row.protocol and run.metadata.sequence_length else None
-    protocol = catalog.protocols.get(row.protocol)
-    rule = protocol.estimator if protocol else None
-    measured = measure_run(run, facts_of(configuration), rule, unit)
-    if rule and measured.value is None:
-        protocol, measured = None, measure_run(run, facts_of(configuration))
+    protocol = planned_protocol(catalog.protocols[row.protocol]) if row.protocol in catalog.protocols else None
+    measured = measure_run(run, facts_of(configuration), protocol.estimator if protocol else None, unit)
+    if protocol and measured.value is None:
+        measured = measure_run(run, facts_of(configuration))
+        is_timed = measured.figure and is_time(measured.figure.unit)
+        protocol = replace(protocol, estimator=str(measured.estimator)) if is_timed else None
     if measured.other_unit:
         raise DlperfError(str(measured.other_unit))
     return ImportedLog(
@@ -185,7 +187,7 @@ def _imported_log(
         source=f"{request.origin}:{name}" if request.origin else name,
         published=row.source or request.origin or "",
         date=row.date or request.date,
-        protocol=planned_protocol(protocol) if protocol else None,
+        protocol=protocol,
         conditions=row.conditions,
         sha256=digest,
         records=records or f"{digest}:{run.number}",

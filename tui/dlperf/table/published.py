@@ -20,11 +20,11 @@ from dlperf.table.audited import NONE_KEPT, AuditVerdict, Key, caveats_of_figure
 from dlperf.table.model import ConfigurationResult, MetricResult, Status
 from dlperf.table.rows import with_scaling
 
-FIGURES = ("throughput", "throughput_median", "throughput_average")
+FIGURES = ("throughput", "throughput_median", "throughput_average", "time_to_train")
 """Metrics of a configuration's figure in order of preference."""
 OTHER_METRICS = {"throughput_without_pauses": "steady_rate", "time_to_train": "time_to_train"}
 """Metrics beside it → their ids in the catalogue."""
-_RUN = re.compile(r"throughput_run_([0-9]+)")
+_RUN = re.compile(r"(?:throughput|time_to_train)_run_([0-9]+)")
 _UNITS = {
     "images/sec": "images/s",
     "samples/sec": "samples/s",
@@ -64,7 +64,7 @@ def _with_metrics(row: ConfigurationResult, figures: Iterable[PublishedFigure]) 
     others = (
         _metric(OTHER_METRICS[one.metric], one, one.value)
         for one in figures
-        if one.value is not None and one.metric in OTHER_METRICS
+        if one.value is not None and OTHER_METRICS.get(one.metric, row.metric) != row.metric
     )
     return replace(row, metrics=(metric, *others))
 
@@ -159,6 +159,8 @@ def _status_of(figure: PublishedFigure) -> Status:
 def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key, AuditVerdict]) -> ConfigurationResult:
     point, value, per_gpu = configuration_of(figure), figure.value, is_per_gpu(figure)
     return ConfigurationResult(
+        metric=OTHER_METRICS.get(figure.metric, "throughput"),
+        direction="lower" if is_time(figure.unit) else "higher",
         **field_values(point),
         campaign=campaign_of(report),
         unit=unit_of(figure),
