@@ -10,7 +10,7 @@ from dlperf.formats.samples import Metadata
 
 _COUNTS = (
     *("gpus", "gpus_per_node", "nodes", "ranks", "batch_size", "global_batch_size", "accumulation_steps", "steps"),
-    *("sequence_length", "tokens_per_step"),
+    *("sequence_length", "tokens_per_step", "model_parts"),
 )
 _LISTS = ("gpu_list", "all_gpus", "node_list", "mesh")
 _SWITCHES = ("amp", "bf16", "pure_fp16", "inference")
@@ -22,6 +22,7 @@ FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, *_MARKS, "precision", "model"
 ``gpu_list`` (of one node), ``all_gpus`` and ``node_list`` are comma-separated lists whose entries are counted.
 ``mesh``: the sizes of all kinds of parallelism in a text; their product is the number of GPUs. ``ranks``: those that
 print into the log. ``accumulation_steps``: batches per GPU in one step, where the program counts the optimizer's steps.
+``model_parts``: GPUs that share one copy of the model in some way, where they are more than one.
 ``inference``: the run does not train. ``continued_rate``: it continues a checkpoint, whose samples its rate counts.
 ``steps``: number of the last step of a complete run.
 """
@@ -97,11 +98,14 @@ def _total_gpus(declared: Mapping[str, str]) -> int | None:
 
 
 def _gpus_of_batches(declared: Mapping[str, str]) -> int | None:
-    """Return the GPUs that share the batch of a step, where that of a GPU and its accumulation are stated, too."""
+    """Return the ranks that share the batch of a step, where that of a rank and its accumulation are stated, too.
+
+    They are the GPUs unless several GPUs share one copy of the model.
+    """
     step, gpu, accumulated = (
         _count(declared, name) for name in ("global_batch_size", "batch_size", "accumulation_steps")
     )
-    if not (step and gpu and accumulated) or step % (gpu * accumulated):
+    if not (step and gpu and accumulated) or step % (gpu * accumulated) or "model_parts" in declared:
         return None
     return step // (gpu * accumulated)
 
