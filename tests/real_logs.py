@@ -15,7 +15,8 @@ from dlperf.formats.samples import Run
 SHARED = Path(__file__).parents[2] / "shared"
 LOGS = Path(os.environ.get("DLPERF_LOGS", SHARED / "logs"))
 PACKED = SHARED / "corpus2" / "logs.tar.xz"
-FOLDERS = tuple(folder for folder in (SHARED / "corpus", SHARED / "cases") if folder.is_dir())
+CASES = SHARED / "cases"
+FOLDERS = tuple(folder for folder in (SHARED / "corpus", CASES) if folder.is_dir())
 
 needs_real_logs = pytest.mark.skipif(not LOGS.is_dir(), reason=f"no raw logs in {LOGS} (set DLPERF_LOGS)")
 

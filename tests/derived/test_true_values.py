@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
-import tarfile
 from pathlib import Path
 
 import pytest
 
 from dlperf.derived.parsing import ParseOptions, parse_logs
+from real_logs import CASES, PACKED, unpack_logs
 
-SHARED = Path(os.environ.get("DLPERF_SHARED", Path(__file__).parents[3] / "shared"))
-ARCHIVE, CASES = SHARED / "corpus2" / "logs.tar.xz", SHARED / "cases"
-pytestmark = pytest.mark.skipif(not ARCHIVE.is_file(), reason=f"no logs in {SHARED} (set DLPERF_SHARED)")
+pytestmark = pytest.mark.skipif(not PACKED.is_file(), reason=f"no logs in {PACKED.parent}")
 
 TOLERANCE = 0.01
 OF_ONE = ParseOptions(gpus=1, batch_size=1)
@@ -40,13 +37,12 @@ OTHERWISE = (
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("corpus2")
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(path)
+    unpack_logs(path)
     return path
 
 
 def rows() -> list[dict[str, str]]:
-    with (ARCHIVE.parent / "manifest.csv").open() as logs, (CASES / "manifest.csv").open() as cases:
+    with PACKED.with_name("manifest.csv").open() as logs, (CASES / "manifest.csv").open() as cases:
         return [*csv.DictReader(logs), *csv.DictReader(cases)]
 
 

@@ -16,7 +16,7 @@ from dlperf.opening import is_regular, last_line
 from dlperf.plan import Node, PlannedConfiguration, TrialKey
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
-from dlperf.runs.paths import CampaignPaths, NodePaths
+from dlperf.runs.paths import LOG, CampaignPaths, NodePaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialProgress, TrialStatus
 from dlperf.runs.store import read_record_if_whole
 from dlperf.view.campaigns import stop_reason
@@ -36,7 +36,7 @@ class WatchStream:
 
     @property
     def label(self) -> str:
-        return self.node if self.path.name.startswith("out.log") else f"{self.node} {self.path.name}"
+        return self.node if self.path.name.startswith(LOG) else f"{self.node} {self.path.name}"
 
 
 class CampaignGoneError(DlperfError):

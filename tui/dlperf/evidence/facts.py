@@ -26,8 +26,6 @@ OF_A_GPU = (
     *("application_sm_clock_mhz", "application_memory_clock_mhz", "ecc_mode"),
 )
 
-GPU_UUID = "gpu.uuid"
-
 MACHINE = "machine"
 """Only without GPUs: what Linux calls itself since its start."""
 

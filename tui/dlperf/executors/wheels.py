@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from dlperf.catalog.files.load import read_programs
 from dlperf.errors import RequestError
 from dlperf.opening import open_regular
+from dlperf.runs.paths import user_cache
 
 CACHE_VARIABLE = "DLPERF_WHEELS"
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:==([^\s;\\]+)| @ (https://\S+))")
@@ -38,9 +38,7 @@ class Locked:
 
 def cache_folder() -> Path:
     """Return where wheels lie: ``$DLPERF_WHEELS``, else the user's cache."""
-    given = os.environ.get(CACHE_VARIABLE)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return (Path(given) if given else cache / "dlperf" / "wheels").resolve()
+    return user_cache(CACHE_VARIABLE, "wheels")
 
 
 def locked_requirements(name: str, workspace_catalog: Path | None = None) -> tuple[Locked, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any, Generic, NotRequired, TypeAlias, TypeVar, cast, final
 
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError, with_config
@@ -15,6 +16,7 @@ from typing_extensions import TypeAliasType, TypedDict
 
 from dlperf.errors import DlperfError
 from dlperf.messages import Message, message
+from dlperf.runs.paths import NodePaths
 from dlperf.runs.store import type_adapter
 
 Answer = TypeVar("Answer")
@@ -302,8 +304,9 @@ def decode(body: bytes, kind: type[Answer]) -> Frame[Answer]:
         raise ValueError(_first_error(error)) from None
 
 
-_FILES = {"supervisor": "supervisor.json", "exit": "exit.json", "streams": "ranks"}
-_FILES |= {"telemetry": "telemetry.csv", "arrivals": "out.times"}
+_NODE = NodePaths(Path())
+_FILES = {"supervisor": _NODE.supervisor.name, "exit": _NODE.exit.name, "streams": _NODE.ranks.name}
+_FILES |= {"telemetry": _NODE.telemetry.name, "arrivals": _NODE.arrivals.name}
 """Field of a report → the file that it is about."""
 _ABSENT: dict[str, Any] = {**dict.fromkeys(_FILES), "streams": {}, "heartbeat": None, "problem": None}
 

@@ -1,4 +1,4 @@
-"""Every path of a workspace. No other module spells a file name under ``runs/``."""
+"""Every path of a workspace. No package further up spells a file name under ``runs/``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dlperf.plan import TrialKey
 
 PLAN = "campaign.json"
 PLAN_OF_0_1 = "campaign.yaml"
+LOG = "out.log"
 
 
 LONGEST_CAMPAIGN, LONGEST_FOLDER = 120, 200
@@ -59,6 +60,12 @@ def text_of(name: str) -> str:
     return unquote(name)
 
 
+def user_cache(variable: str, name: str) -> Path:
+    """Return the folder of files that all workspaces share: an environment variable's, else in the user's cache."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(os.environ.get(variable) or cache / "dlperf" / name).resolve()
+
+
 def replaced_log(path: Path, number: int) -> Path:
     """Where the content of a log goes that was truncated or replaced on its node."""
     return path.with_name(f"{path.name}{REPLACED}{number}")
@@ -77,8 +84,8 @@ class NodePaths:
 
     launch = _Path("launch.sh")
     supervisor = _Path("supervisor.json")
-    log = _Path("out.log")
-    compressed_log = _Path("out.log.gz")
+    log = _Path(LOG)
+    compressed_log = _Path(f"{LOG}.gz")
     """A log that was imported as it lay there, gzipped."""
     ranks = _Path("ranks")
     build_log = _Path("ranks/build.log")

@@ -18,7 +18,7 @@ from dlperf.derived.timeline import VERSION
 from dlperf.errors import DlperfError
 from dlperf.opening import read_bytes
 from dlperf.runs.archive import sha256_of
-from dlperf.runs.paths import CampaignPaths, WorkspacePaths
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths, user_cache
 from dlperf.runs.records import TrialStatus
 from dlperf.runs.store import write_atomic
 from dlperf.version import version
@@ -65,7 +65,7 @@ class RightTrials:
 
     @property
     def _path(self) -> Path:
-        return _cache_folder() / _hash_of(_hash(self._campaign.plan))
+        return user_cache(CACHE, "checked") / _hash_of(_hash(self._campaign.plan))
 
     @cached_property
     def _context(self) -> tuple[str, ...]:
@@ -77,11 +77,6 @@ class RightTrials:
         shared = _hashes(self._campaign.directory / "objects")
         parts = (*packages, *(part for path in entries for part in _hash(path)), *_hash(self._campaign.plan), *shared)
         return version(), str(VERSION), _hash_of(parts)
-
-
-def _cache_folder() -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dlperf" / "checked"
-    return Path(os.environ.get(CACHE) or cache).resolve()
 
 
 def _hash_of(parts: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from dlperf.nodes.bootstrap import PYTHONS, supervisor_name
 from dlperf.nodes.messages import NodeReport
 from dlperf.plan import Launch
 from dlperf.render.batch import Batch
-from dlperf.runs.paths import file_name
+from dlperf.runs.paths import LOG, file_name
 from dlperf.runs.records import State
 
 SILENCE_FACTOR = 5
@@ -134,7 +134,7 @@ def observation_in_job(node: str, report: NodeReport, starts: bool, job: Job | N
         settled: the job has been over for so long that the login node must see all of its files.
     """
     started = report.supervisor is not None
-    seen = NodeObservation(node, State.RUNNING, log_size=report.streams.get("out.log", 0), starts=starts)
+    seen = NodeObservation(node, State.RUNNING, log_size=report.streams.get(LOG, 0), starts=starts)
     if was_requeued(report, job):
         return replace(seen, state=State.LOST, cause=message("job_requeued"))
     report = replace(report, alive=False, orphaned=False)

@@ -44,7 +44,7 @@ def printed_speed(reading: Reading, used: Sequence[int]) -> float:
     speeds = entries_at(reading.values, used)
     times = array("d", map(mul, _seconds_of_steps(reading, used, speeds), _steps_covered(reading, used)))
     spent = total(times)
-    need(spent > 0, "no_records")  # steps or seconds that are no numbers of this world
+    need(spent > 0, "no_records")  # where the printed steps or seconds are zero or not finite
     return total(map(mul, speeds, times)) / spent
 
 

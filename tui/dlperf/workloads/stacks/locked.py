@@ -24,7 +24,7 @@ from hashlib import sha256
 
 STORE = os.path.expanduser("~/.dlperf/wheels")
 MARK = "dlperf-python: "
-"""Begins the line of ``describe``."""
+"""What the line of ``describe`` begins with."""
 INDEX_SECONDS = 5
 """How long ``check`` waits for pip's index."""
 
@@ -34,7 +34,7 @@ def main():
     parser.add_argument("action", choices=["describe", "check", "install"])
     parser.add_argument("lock", nargs="?", help="requirements file with exact versions and hashes")
     parser.add_argument("target", nargs="?", help="folder to install into")
-    parser.add_argument("--keep", default="", help="packages of this Python that are kept in any version, by commas")
+    parser.add_argument("--keep", default="", help="packages of this Python kept in any version, comma-separated")
     given = parser.parse_args()
     if given.action == "describe":
         print(MARK + json.dumps(describe()))
@@ -170,13 +170,13 @@ def place(item, target):
     """Copy or download a file that is no package."""
     data = content_of(item, 60)
     if data is None:
-        sys.exit(f"locked.py: {item['name']}: neither fetched, nor does {item['url']} give what the lock says")
+        sys.exit(f"locked.py: {item['name']}: not fetched, and {item['url']} cannot be read or has another hash")
     with open(os.path.join(target, item["name"]), "wb") as file:
         file.write(data)
 
 
 def content_of(item, seconds):
-    """The bytes of a file, None where they are not to be had or others than locked."""
+    """Return the bytes of a file; None where it cannot be read or has another hash."""
     paths = [os.path.join(STORE, digest, item["name"]) for digest in item["hashes"]]
     sent = ["file://" + path for path in paths if os.path.isfile(path)]
     try:
