@@ -22,7 +22,10 @@ from dlperf.table.model import ConfigurationResult
 TITLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))
 AXES = TITLES["axes"]
 """Axis, or axis and value → its words."""
-UNSAID = ("tensor_parallel=1", "gradient_accumulation=1")
+UNSAID = (
+    *("tensor_parallel=1", "context_parallel=1", "pipeline_parallel=1", "expert_parallel=1", "virtual_pipeline=1"),
+    *("gradient_accumulation=1", "fsdp=1"),
+)
 """Values without words: nothing is divided."""
 StatedAxes = Mapping[str, tuple[tuple[str, AxisValue], ...]]
 """Axes by case that a page states once."""

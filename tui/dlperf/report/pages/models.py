@@ -1,39 +1,77 @@
-"""The page of a model: the results of all sources on one case."""
+"""The page of a model: the results of all sources on one case, by accelerator."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report.data import KINDS, SiteData
+from dlperf.report.answer import chip
+from dlperf.report.data import KINDS, SiteData, grouped
 from dlperf.report.pages.hardware import shared_title
+from dlperf.report.pages.overview import is_training
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.your_number import accelerators, utilisation
 from dlperf.report.site import locations as at
+from dlperf.report.views import TableView
 from dlperf.table.model import ConfigurationResult
 
 LENGTH = "sequence_length"
+MEMORY = "peak_memory_per_gpu"
 COLUMNS = (
-    *("origin", "hardware", "framework", "per_gpu", "figure", "unit", "precision", LENGTH, "batch_size", "nodes_gpus"),
-    *("axes", "mfu", "source"),
+    *("framework", "origin", "per_gpu", "of_best", "unit", "precision", LENGTH, "batch_size", "nodes_gpus", "axes"),
+    *("mfu", MEMORY, "hardware", "source"),
 )
+CONSTANT = ("origin", "unit", LENGTH, "hardware")
+
+
+class OnChip(NamedTuple):
+    """The results on one accelerator."""
+
+    title: str
+    anchor: str
+    table: TableView
 
 
 def model(language: Language, data: SiteData, case: str, results: Sequence[ConfigurationResult]) -> str:
-    """Return the page. Sources are not ranked: their conditions stand beside each result."""
+    """Return the page, with the accelerators that were measured here first.
+
+    Sources are not judged: their conditions stand beside each result.
+    """
     page = Page(language, data, at.model_page(case))
-    cells = {
-        "origin": lambda row: page._(KINDS[data.kind(row.campaign)]),
-        "per_gpu": lambda row: figures.optional(figures.per_gpu(row)),
-        LENGTH: lambda row: str(dict(row.axes).get(LENGTH, "")),
-        "axes": lambda row: figures.axes_text(language, (axis for axis in row.axes if axis[0] != LENGTH)),
-    }
     ordered = sorted(results, key=lambda row: (row.unit, -(figures.per_gpu(row) or row.score)))
+    here = {chip(data, row) for row in ordered if data.kind(row.campaign) == "measured"}
+    chips = grouped(sorted(ordered, key=lambda row: chip(data, row) not in here), lambda row: chip(data, row))
     return page.render(
         "model.md.j2",
         title=page._("{case}, all sources", case=data.case_title(case)),
         shared=shared_title(page, case, results),
         case=data.cases.get(case),
         your_number=page.your_number(case),
-        figures=page.listed(ordered, COLUMNS, cells, constant=("unit", "precision", LENGTH)),
+        methodology=at.relative(page.path, at.METHODOLOGY),
+        chips=[OnChip(name, at.slug(name.lower()), _table(page, rows)) for name, rows in chips.items()],
     )
+
+
+def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
+    best: dict[tuple[str, str], float] = {}
+    for row in filter(is_training, rows):
+        best.setdefault((row.unit, row.precision), figures.per_gpu(row) or 0.0)
+
+    def of_best(row: ConfigurationResult) -> str:
+        highest, value = best.get((row.unit, row.precision)), figures.per_gpu(row)
+        return figures.percent(value / highest) if highest and value and is_training(row) else ""
+
+    gpus = accelerators(page.data)
+    cells = {
+        "origin": lambda row: page._(KINDS[page.data.kind(row.campaign)]),
+        "per_gpu": lambda row: replace(page.figure(row), value=figures.optional(figures.per_gpu(row)), below=""),
+        "of_best": of_best,
+        LENGTH: lambda row: str(dict(row.axes).get(LENGTH, "")),
+        "axes": lambda row: figures.axes_text(page.language, (axis for axis in row.axes if axis[0] != LENGTH)),
+        "mfu": lambda row: figures.percent(utilisation(page.data, gpus, row) if is_training(row) else None),
+        MEMORY: lambda row: figures.optional(next((one.value for one in row.metrics if one.id == MEMORY), None)),
+    }
+    return page.listed(rows, COLUMNS, cells, constant=CONSTANT)

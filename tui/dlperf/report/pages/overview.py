@@ -36,7 +36,7 @@ MOST_BARS = 6
 def model_charts(page: Page) -> list[dict[str, object]]:
     """Return the charts of the models that were measured here and run on the most accelerators."""
     data = page.data
-    rates = [row for row in data.current if row.value and is_rate(row.unit, row.direction) and _is_training(row)]
+    rates = [row for row in data.current if row.value and is_rate(row.unit, row.direction) and is_training(row)]
     models = grouped(rates, lambda row: (row.case, row.unit))
     ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
     return [_model_chart(page, rows) for rows in ranked[:SIDE_BY_SIDE]]
@@ -84,7 +84,7 @@ def best_rows(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[Confi
     Our own are the best at each precision: a framework is seen beside others of equal numerics.
     """
     same = grouped(
-        filter(_is_training, rows),
+        filter(is_training, rows),
         lambda row: (chip(data, row), family(row), "" if is_published(row.campaign) else row.precision),
     )
     return sorted(map(_best, same.values()), key=_per_gpu, reverse=True)
@@ -103,7 +103,8 @@ def _best(members: Sequence[ConfigurationResult]) -> ConfigurationResult:
     return max(sure, key=_per_gpu, default=best) if best.caveats else best
 
 
-def _is_training(row: ConfigurationResult) -> bool:
+def is_training(row: ConfigurationResult) -> bool:
+    """Return whether a result does the work of its model, not LoRA or an agent."""
     return TASK not in dict(row.axes)
 
 

@@ -52,7 +52,7 @@ WORDED = (
 """Columns that contain text."""
 SETTINGS = {"scale": "nodes_gpus"}
 """Setting of a reason against a claim → its column, where the names differ."""
-PLACED = {"figure": "value", "unit": "aside"}
+PLACED = {"figure": "value", "per_gpu": "value", "unit": "aside"}
 """Columns of a list with a special position on a telephone."""
 
 

@@ -121,15 +121,16 @@ def _row(page: Page, gpus: Mapping[str, Accelerator], ranked: Sequence[Configura
         page.data.case_title(best.case),
         chip(page.data, best),
         *best_of_origins(page, ranked),
-        figures.percent(_mfu(page.data, gpus, best)),
+        figures.percent(utilisation(page.data, gpus, best)),
         figures.four_digits((figures.per_gpu(best) or 0.0) * SECONDS_PER_HOUR / 1e6),
         best.unit,
     )
 
 
-def _mfu(data: SiteData, gpus: Mapping[str, Accelerator], row: ConfigurationResult) -> float | None:
+def utilisation(data: SiteData, gpus: Mapping[str, Accelerator], row: ConfigurationResult) -> float | None:
     """Return the utilisation of a result; of a third-party one by the same convention, where its work is known."""
-    case, gpu = data.cases.get(row.case), gpus.get(chip(data, row))
+    case, machine = data.cases.get(row.case), data.hardware.get(row.hardware)
+    gpu = data.accelerators.get((machine and machine.accelerator) or "") or gpus.get(chip(data, row))
     if row.mfu is not None or case is None or gpu is None:
         return row.mfu
     peak = _peaks(data, gpu).get(row.precision.upper())
