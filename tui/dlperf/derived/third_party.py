@@ -60,7 +60,7 @@ def write_report(workspace: WorkspacePaths, name: str, plan: ImportPlan, logs: L
 
 
 @dataclass(frozen=True)
-class _Trial:
+class _MeasuredLog:
     """A run of a log, measured as the trial of a campaign of imported logs."""
 
     log: ImportedLog
@@ -78,15 +78,15 @@ class _Trial:
         return metric.values[-1] if metric else None
 
 
-def _measured(key: TrialKey, log: ImportedLog, planned: PlannedConfiguration, logs: LogReader) -> _Trial:
+def _measured(key: TrialKey, log: ImportedLog, planned: PlannedConfiguration, logs: LogReader) -> _MeasuredLog:
     evidence = Evidence(runs=tuple(logs.read(log.file.opened, log.format)), log_run=log.log_run)
     measured = measured_of(evidence, planned)
     if measured is None:
         raise RequestError(f"{log.file.shown} changed while it was read: import it when it is no longer written")
-    return _Trial(log, measured, result_of(evidence, measured, planned, TrialStatus(key, State.SUCCEEDED)))
+    return _MeasuredLog(log, measured, result_of(evidence, measured, planned, TrialStatus(key, State.SUCCEEDED)))
 
 
-def _figures(planned: PlannedConfiguration, trials: Sequence[_Trial]) -> Iterator[dict[str, object]]:
+def _figures(planned: PlannedConfiguration, trials: Sequence[_MeasuredLog]) -> Iterator[dict[str, object]]:
     """Yield the rows of one configuration: its value, that of each run, without pauses, and its time to train."""
     if not trials:
         return
