@@ -190,7 +190,7 @@ def test_import_then_results_and_verify(run: Command, workspace: WorkspacePaths,
     words = ("import", str(logs), "--campaign", "theirs", "-H", "Their Machine", "--estimator", "mean()")
     dry = run(*words, "--dry-run")
     assert (dry.returncode, workspace.campaign("theirs").directory.exists()) == (0, False)
-    assert "no throughput record of a known log format" in dry.stdout
+    assert "no throughput record of any known format" in dry.stdout
     done = run(*words, "--source", "owner/repository@abc", "--json")
     document = json.loads(done.stdout)
     assert document["trials"][0]["result"]["value"] == pytest.approx(300.0)

@@ -14,6 +14,7 @@ from dlperf.catalog.files.load import Catalog
 from dlperf.catalog.model import Case
 from dlperf.catalog.units import is_time
 from dlperf.errors import DlperfError, RequestError
+from dlperf.evidence.drafts import why_no_run
 from dlperf.evidence.identify import Identity, catalog_id, identify
 from dlperf.evidence.log_table import LogRow
 from dlperf.evidence.logs import LogReader
@@ -129,7 +130,7 @@ def _imported_logs(
     row = request.table.get(file.opened) or row_of_result(file.opened) or LogRow()
     if not runs:
         is_log = file.path in request.sources or row != LogRow()
-        yield SkippedFile(file.shown, "no throughput record of a known log format", is_log=is_log)
+        yield SkippedFile(file.shown, why_no_run(file.opened, request.format), is_log=is_log)
     mapped = request.pattern.facts(file.name) if request.pattern else None
     guessed = facts_of_name(file.name)
     named = [facts for facts in (mapped, guessed if request.trusts_names else guessed.words) if facts]

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dlperf.errors import DlperfError, RequestError
-from dlperf.evidence.drafts import describe_rates
+from dlperf.evidence.drafts import why_no_run
 from dlperf.evidence.identify import identify
-from dlperf.evidence.logs import BUILTIN_FORMATS, LogReader, open_log
+from dlperf.evidence.logs import BUILTIN_FORMATS, LogReader
 from dlperf.evidence.names import NameFacts, facts_of_name
-from dlperf.evidence.packed import DAMAGED
 from dlperf.evidence.sources import SourceFile, find_files
 from dlperf.formats.samples import Run, Samples
 from dlperf.measured.findings.runs import findings_of_run
@@ -20,14 +19,6 @@ from dlperf.measured.throughput.estimators import Estimator
 from dlperf.measured.throughput.figure import STEADY, Figure
 from dlperf.messages import Message
 from dlperf.messages.finding import Finding, error, note
-
-BINARY_SHARE = 0.05
-"""Control characters among the first bytes of a binary file; logs have a few, packed files a tenth."""
-TEXT_CONTROLS = b"\t\n\r\b\f\x1b"
-"""Usual in logs: ends of lines, progress bars, colours."""
-HEAD = 1 << 16
-ZSTD = b"\x28\xb5\x2f\xfd"
-"""First bytes of a file that Python unpacks from 3.14 on."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +151,7 @@ def _parse_source(source: SourceFile, options: ParseOptions, logs: LogReader) ->
     try:
         runs = logs.read(source.opened, options.format_id)
         if not runs:
-            raise RequestError(f"{source.path}: {_why_no_run(source.opened, options.format_id)}")
+            raise RequestError(f"{source.path}: {why_no_run(source.opened, options.format_id)}")
     except DlperfError as error:
         return Parsed(problems=(str(error),), errors=(error,))
     facts = facts_of_name(source.name)
@@ -222,20 +213,3 @@ def _hint(facts: NameFacts, known: NameFacts) -> str:
     """Return what the name of a log suggests beyond, or against, what is known; empty for nothing."""
     same = [name for name in ("gpus", "batch_size", "precision") if getattr(facts, name) == getattr(known, name)]
     return replace(facts, nodes=None, **dict.fromkeys(same)).described
-
-
-def _why_no_run(path: Path, format_id: str | None) -> str:
-    try:
-        with open_log(path) as stream:
-            head = stream.read(HEAD)
-    except (OSError, *DAMAGED):
-        return "a damaged packed file: pack it again, or give the plain log"
-    if not head:
-        return "empty: nothing to parse"
-    if head.startswith(ZSTD):
-        return "packed by zstd, which Python reads from 3.14 on: unpack it, or pack it with gzip or xz"
-    if sum(byte < 0x20 for byte in head.translate(None, TEXT_CONTROLS)) > BINARY_SHARE * len(head):
-        return "a binary file, no training log"
-    if format_id:
-        return f"no throughput record of the format {format_id}: leave --format out to have it found by content"
-    return f"no throughput record of any known format; {describe_rates(head)}"

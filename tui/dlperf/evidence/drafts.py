@@ -1,4 +1,4 @@
-"""Answer a log of an unknown program: its lines that look like rates, and a draft of a format."""
+"""Answer a file that gives no run: why, its lines that look like rates, and a draft of a format."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dlperf.errors import RequestError
 from dlperf.evidence.logs import open_log
+from dlperf.evidence.packed import DAMAGED, ZSTD
 from dlperf.formats.draft import draft_format, only_number, rate_lines
 from dlperf.formats.text.lines import LineReader
 
@@ -15,6 +16,29 @@ SEARCHED = 1 << 24
 """Bytes of a log in which lines with a rate are looked for."""
 SHOWN = 160
 """Characters shown of a line."""
+BINARY_SHARE = 0.05
+"""Control characters among the first bytes of a binary file; logs have a few, packed files a tenth."""
+TEXT_CONTROLS = b"\t\n\r\b\f\x1b"
+"""Usual in logs: ends of lines, progress bars, colours."""
+HEAD = 1 << 16
+
+
+def why_no_run(path: Path, format_id: str | None) -> str:
+    """Return why a file gave no run, and what to do next."""
+    try:
+        with open_log(path) as stream:
+            head = stream.read(HEAD)
+    except (OSError, *DAMAGED):
+        return "a damaged packed file: pack it again, or give the plain log"
+    if not head:
+        return "empty: nothing to parse"
+    if head.startswith(ZSTD):
+        return "packed by zstd, which Python reads from 3.14 on: unpack it, or pack it with gzip or xz"
+    if sum(byte < 0x20 for byte in head.translate(None, TEXT_CONTROLS)) > BINARY_SHARE * len(head):
+        return "a binary file, no training log"
+    if format_id:
+        return f"no throughput record of the format {format_id}: leave --format out to have it found by content"
+    return f"no throughput record of any known format; {describe_rates(head)}"
 
 
 def describe_rates(head: bytes) -> str:
@@ -35,7 +59,7 @@ def draft_of(path: Path) -> str:
     try:
         with open_log(path.resolve()) as stream:
             examples = rate_examples(stream.read(SEARCHED))
-    except (EOFError, OSError) as error:
+    except (OSError, *DAMAGED) as error:
         raise RequestError(f"{path}: cannot be read: {error}") from error
     if not examples:
         raise RequestError(f"{path}: no line looks like a rate: is it a whole training log?")

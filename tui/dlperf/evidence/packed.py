@@ -14,8 +14,8 @@ from contextlib import suppress
 from io import BufferedIOBase, BufferedReader
 from typing import Any
 
-GZIP = b"\x1f\x8b"
-DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+DAMAGED: tuple[type[Exception], ...] = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
 """Raised where a packed file is cut or damaged."""
 _PACKERS: dict[bytes, Callable[[BufferedReader], Any]] = {
     GZIP: lambda stream: gzip.GzipFile(fileobj=stream),
@@ -26,7 +26,8 @@ _PACKERS: dict[bytes, Callable[[BufferedReader], Any]] = {
 with suppress(ImportError):  # Python 3.14 on
     from compression import zstd  # type: ignore[import-not-found]
 
-    _PACKERS[b"\x28\xb5\x2f\xfd"] = zstd.ZstdFile
+    _PACKERS[ZSTD] = zstd.ZstdFile
+    DAMAGED += (zstd.ZstdError,)
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 START = 6
 """Bytes that say how a file is packed."""
