@@ -135,3 +135,5 @@ def test_a_result_is_held_against_the_third_party_result_that_is_most_like_it():
         "sequence_length: 8192 there, not stated here",
     ]
     assert beside_published(mine, "h100-sxm", [mine]).published is None
+    shared = replace(rows[2], batch_size=0)
+    assert "batch_size: not stated there, 2 here" in map(str, beside_published(mine, "", [shared]).differences)

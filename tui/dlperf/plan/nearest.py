@@ -119,14 +119,15 @@ def differing_axes(point: Configuration, plan: Plan) -> list[Message]:
 
 def differing_conditions(original: Configuration, again: Configuration) -> list[Message]:
     """Return what a third-party result and a result of one's own state otherwise, or one does not state."""
-    there, here = dict(original.axes), dict(again.axes)
-    usual = (name for name, value in here.items() if value == 1 and name not in there)  # one part: not divided
-    skipped = {*usual, *(name for name, value in there.items() if _is_implied(original, name, value))}
-    names = [name for name in {**there, **here} if name not in skipped]
-    texts = [(name, str(there.get(name, "not stated")), str(here.get(name, "not stated"))) for name in names]
-    fields = ("hardware", "framework", "precision", "batch_size")
+    theirs, ours = dict(original.axes), dict(again.axes)
+    usual = (name for name, value in ours.items() if value == 1 and name not in theirs)  # one part: not divided
+    skipped = {*usual, *(name for name, value in theirs.items() if _is_implied(original, name, value))}
+    names = [name for name in {**theirs, **ours} if name not in skipped]
+    texts = [(name, str(theirs.get(name, "not stated")), str(ours.get(name, "not stated"))) for name in names]
+    fields = ("hardware", "framework", "precision")
     points = [(name, str(getattr(original, name)), str(getattr(again, name))) for name in fields]
-    points.append(("GPUs", original.scale, again.scale))
+    there, here = (str(point.batch_size or "not stated") for point in (original, again))
+    points += [("batch_size", there, here), ("GPUs", original.scale, again.scale)]
     return [each for point in (*points, *texts) for each in _differing(*point)]
 
 
