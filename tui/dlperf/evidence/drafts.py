@@ -20,6 +20,7 @@ BINARY_SHARE = 0.05
 """Control characters among the first bytes of a binary file; logs have a few, packed files a tenth."""
 TEXT_CONTROLS = b"\t\n\r\b\f\x1b"
 """Usual in logs: ends of lines, progress bars, colours."""
+UNREADABLE: tuple[type[Exception], ...] = (OSError, *DAMAGED)
 HEAD = 1 << 16
 
 
@@ -28,7 +29,7 @@ def why_no_run(path: Path, format_id: str | None) -> str:
     try:
         with open_log(path) as stream:
             head = stream.read(HEAD)
-    except (OSError, *DAMAGED):
+    except UNREADABLE:
         return "a damaged packed file: pack it again, or give the plain log"
     if not head:
         return "empty: nothing to parse"
@@ -59,7 +60,7 @@ def draft_of(path: Path) -> str:
     try:
         with open_log(path.resolve()) as stream:
             examples = rate_examples(stream.read(SEARCHED))
-    except (OSError, *DAMAGED) as error:
+    except UNREADABLE as error:
         raise RequestError(f"{path}: cannot be read: {error}") from error
     if not examples:
         raise RequestError(f"{path}: no line looks like a rate: is it a whole training log?")
