@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -130,3 +131,20 @@ def test_whatever_the_built_in_catalogue_describes_it_describes_in_chinese_too()
 def test_the_numerics_of_results_side_by_side_are_named_in_chinese() -> None:
     page = Page(CHINESE, SiteData(), at.EXPLORER)
     assert [name for name in Numerics.model_fields if page.fact(name).isascii()] == []
+
+
+def test_no_space_stands_between_two_chinese_sentences(site: Path) -> None:
+    """But in what a report said, which stays as it was."""
+    found = re.compile(r"[。；：]</?\w*>? +(?=<?\w*>?[\u4e00-\u9fff])")
+    pages = [path for path in (site / "zh").rglob("*.html") if "published" not in path.parts]
+    assert [(path.name, one[0]) for path in pages if (one := found.search(path.read_text("utf-8")))] == []
+
+
+ROOT = Path(__file__).parents[2]
+REPLACED = ("试验", "词元", "激活重算", "测试活动", "合并方式", "可以学习", "被拒绝的结论", "说明不算")
+
+
+def test_a_thing_has_one_chinese_name() -> None:
+    """测试 is a trial, 测试批次 a campaign, 激活重计算 activation checkpointing."""
+    texts = [*ROOT.rglob("tui/**/*.po"), *ROOT.rglob("site/docs/zh/**/*.md"), *ROOT.rglob("tui/dlperf/catalog/**/*.yaml")]
+    assert [(path.name, word) for path in texts for word in REPLACED if word in path.read_text("utf-8")] == []

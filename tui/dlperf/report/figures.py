@@ -34,6 +34,8 @@ TUNING = {"stock": N_("stock programs"), "tuned": N_("tuned programs")}
 NONE_STATED: StatedAxes = MappingProxyType({})
 LEAST_READINGS = 20
 """Readings of power in each trial's window under which samples per joule are not shown."""
+OPTIONS = {"True": N_("yes"), "False": N_("no"), "dynamic": N_("dynamic"), "static": N_("static")}
+"""Stored values of options → words."""
 STATES = (
     *(N_("planned"), N_("submitted"), N_("running"), N_("succeeded"), N_("failed"), N_("timed_out")),
     *(N_("cancelled"), N_("lost"), N_("published")),
@@ -267,5 +269,5 @@ def batch_text(result: ConfigurationResult) -> str:
 
 def option_text(language: Language, option: object) -> str:
     """Return an option's value; yes or no for a truth value, which is stored as text, too."""
-    text = {"True": N_("yes"), "False": N_("no")}.get(str(option), str(option))
+    text = OPTIONS.get(str(option), str(option))
     return language.gettext(text) if text else text
