@@ -81,7 +81,9 @@ def _precisions(page: Page) -> TableView:
     used = {row.precision for row in page.data.ordered}
     known = [entry for entry in page.data.precisions.values() if entry.id in used]
     kinds = [name for name in Numerics.model_fields if any(getattr(entry.numerics, name) for entry in known)]
-    rows = tuple((entry.id.upper(), *(page.option(getattr(entry.numerics, kind)) or "–" for kind in kinds)) for entry in known)
+    rows = tuple(
+        (entry.id.upper(), *(page.option(getattr(entry.numerics, kind)) or "–" for kind in kinds)) for entry in known
+    )
     return TableView(
         tuple(ColumnView(name, words=True) for name in (page._("Precision"), *map(page.fact, kinds))), rows
     )
