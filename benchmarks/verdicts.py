@@ -23,7 +23,9 @@ from dlperf.verdicts.inference.level_change import LEAST_VALUES, last_change
 from dlperf.verdicts.inference.verdict import (
     APART,
     ASSUMED_MACHINES,
+    CLAIM,
     IN_TURNS,
+    LEAST_UNITS,
     OF_KIND,
     Policy,
     Sides,
@@ -31,11 +33,14 @@ from dlperf.verdicts.inference.verdict import (
     apart,
     between_steps,
     judge,
+    judge_claim,
 )
 
 NOISE = 0.0035
 """Relative deviation from trial to trial where a row does not name another."""
 TRIALS = "trials"
+MOST_INVITED = 60
+"""Trials of a side of a claim."""
 CAMPAIGNS = 30
 """Default of ``baseline trend --last``."""
 
@@ -129,8 +134,36 @@ def kind(seed: int, effect: float, gpus: int = 3, trials: int = 7, noise: float 
         [sum(scores(draw, trials, noise, draw.gauss(0, effect * noise) + side * lead)) / trials for _ in range(gpus)]
         for side in (0, 1)
     )
-    found = judge(Sides(a, b, paired=True), OF_KIND)
+    found = judge_claim(Sides(a, b, paired=True), OF_KIND, 1)
     return found.code if found else "cannot_tell", gpus
+
+
+def claims(seed: int, campaigns: int = 5, noise: float = 0.03, speeds: float = 0.0) -> Outcome:
+    """A claim about two equal programs, measured again with as many trials as the last verdict asked for.
+
+    Args:
+        speeds: relative distance of two speeds, at one of which each trial runs.
+    """
+    draw, count, trials = random.Random(seed), CLAIM.least, 0
+    for number in range(1, campaigns + 1):
+        a, b = ([score * (1 + speeds * draw.getrandbits(1)) for score in scores(draw, count, noise)] for _ in "ab")
+        found = judge_claim(Sides(a, b), CLAIM, number)
+        trials += 2 * count
+        if found and found.decided:
+            return found.code, trials
+        count = min(MOST_INVITED, count + (found.more or 0 if found else 0))
+    return "cannot_tell", trials
+
+
+def kinds(seed: int, effect: float, most: int = 10) -> Outcome:
+    """A claim about a kind of GPU without a difference, with one GPU more whenever more are asked for."""
+    draw = random.Random(seed)
+    a, b = ([sum(scores(draw, 7, NOISE, draw.gauss(0, effect * NOISE))) / 7 for _ in range(most)] for _ in "ab")
+    for gpus in range(LEAST_UNITS, most + 1):
+        found = judge_claim(Sides(a[:gpus], b[:gpus], paired=True), OF_KIND, gpus - LEAST_UNITS + 1)
+        if found and found.decided:
+            return found.code, gpus
+    return "cannot_tell", most
 
 
 def find_commit(
@@ -290,7 +323,26 @@ ROWS = (
     ),
     Row("trend, a loss of 1 % in the thirtieth week", partial(year, loss=0.01), "worse", ""),
     Row("claim about a kind, GPU × framework effect of 2 sd", partial(kind, effect=2.0), "better,worse", "≤ 1 % false"),
-    Row("… a lead of 9 %", partial(kind, effect=2.0, lead=0.09), "better,worse", ""),
+    Row(
+        "… no effect, one GPU more while it is open, up to ten",
+        partial(kinds, effect=0.0),
+        "better,worse,same,cannot_tell",
+        "≤ 1 % false",
+    ),
+    Row("… effect of 20 sd, the same", partial(kinds, effect=20.0), "better,worse,same,cannot_tell", "≤ 1 % false"),
+    Row("claim about a kind, a lead of 9 %", partial(kind, effect=2.0, lead=0.09), "better,worse", ""),
+    Row(
+        "claim, no difference, noise 3 %, five campaigns as large as asked for",
+        claims,
+        "better,worse,same,cannot_tell",
+        "≤ 1 % false",
+    ),
+    Row(
+        "claim, no difference, trials at one of two speeds by chance",
+        partial(claims, campaigns=1, noise=0.001, speeds=0.05),
+        "better,worse,same,cannot_tell",
+        "",
+    ),
     Row("ab, a loss of 1 %, noise 0.35 %", partial(in_turns, loss=0.01), "worse,same,cannot_tell", "≥ 95 % found"),
     Row("ab, no change", partial(in_turns, loss=0.0), "worse,better,same,cannot_tell", ""),
 )

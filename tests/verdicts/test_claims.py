@@ -13,7 +13,7 @@ from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.claims import Known, claim, known_variation
 from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.verdict import Variation
-from dlperf.verdicts.kinds import pairs_by_machine
+from dlperf.verdicts.kinds import campaigns_in_turns
 
 ROW = ConfigurationResult(
     *("box", "jax", "resnet50", "bf16", 256, 1, 1), campaign="c", unit="images/s", status=Status("measured")
@@ -34,7 +34,7 @@ def of_trials(row: ConfigurationResult, **changes: object) -> ConfigurationResul
 def test_five_interleaved_trials_each_under_equal_conditions_give_a_claim() -> None:
     found = claim(LOW, HIGH)
     assert (found.verdict.code, claim(HIGH, LOW).verdict.code) == ("better", "worse")
-    assert (found.p, found.reasons) == (pytest.approx(2 / 252), ())
+    assert (found.p, found.reasons) == (pytest.approx(0, abs=1e-9), ())
     assert found.interval is not None
     assert found.interval[0] < found.ratio < found.interval[1]  # type: ignore[operator]
 
@@ -50,21 +50,45 @@ def test_trials_that_overlap_are_the_same_within_the_loss_that_was_sought() -> N
     assert found.detectable == pytest.approx(0.0017, abs=0.0003)
 
 
-def test_trials_that_leave_it_open_name_how_many_more_would_decide() -> None:
-    low, high = (
-        claimable(ROW, 7000.0, 7100.0, 7200.0, 7300.0, 7050.0),
-        claimable(PYTORCH, 7200.0, 7300.0, 7400.0, 7500.0, 7250.0, turn=1),
-    )
-    found = claim(low, high)
-    assert [reason.code for reason in found.reasons] == ["more_trials"]
-    assert str(found.verdict).startswith("cannot tell: about ")
+VARIED = (
+    claimable(ROW, 7000.0, 7100.0, 7200.0, 7300.0, 7050.0),
+    claimable(PYTORCH, 7200.0, 7300.0, 7400.0, 7500.0, 7250.0, turn=1),
+)
+
+
+def test_trials_that_leave_it_open_name_how_large_a_new_campaign_would_decide() -> None:
+    found = claim(*VARIED)
+    assert [reason.code for reason in found.reasons] == ["new_campaign"]
+    assert str(found.verdict).startswith("cannot tell: a new campaign of about ")
     assert found.found is not None
-    assert 0 < (found.found.more or 0) < 20
+    assert found.reasons[0].parameters["count"] == 5 + (found.found.more or 0) < 25
+
+
+def test_each_further_campaign_of_the_same_programs_has_a_smaller_share_of_the_level() -> None:
+    sides = [[replace(row, campaign=f"c{number}") for row in (LOW, HIGH)] for number in range(4)]
+    rows = [row for pair in sides for row in pair]
+    first, fourth = claim(LOW, HIGH), claim(*sides[-1], rows=rows)
+    assert first.p is not None
+    assert fourth.p == pytest.approx(10 * first.p), "1/20 of the level, not 1/2"
+    once, again = (claim(*VARIED, rows=[*rows, *more]) for more in ((), VARIED))
+    assert once.found is not None
+    assert again.found is not None
+    assert (once.found.more or 0) < (again.found.more or 0)
+    other = [of_trials(row, conditions=CONDITIONS | {"programs.a.py": "2"}) for row in rows]
+    assert claim(LOW, HIGH, rows=other).p == first.p, "changed programs begin anew"
+
+
+def test_one_configuration_in_two_campaigns_is_no_pair_of_programs() -> None:
+    rows = [replace(row, campaign=f"c{gpu}") for gpu in range(3) for row in on_gpu(gpu, 1.0)]
+    assert campaigns_in_turns(rows[0], rows[2], rows) == []
 
 
 def test_a_level_for_several_claims_asks_for_more_trials() -> None:
-    found = claim(LOW, HIGH, level=0.01 / 6)
-    assert [reason.code for reason in found.reasons] == ["more_trials"]
+    values = (7000.0, 7050.0, 7100.0, 7025.0, 7075.0)
+    pair = claimable(ROW, *values), claimable(PYTORCH, *(1.08 * value for value in values), turn=1)
+    assert claim(*pair).verdict.code == "better"
+    found = claim(*pair, level=1e-8)
+    assert [reason.code for reason in found.reasons] == ["new_campaign"]
     assert found.is_testable
 
 
@@ -96,7 +120,7 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
         replace(row, trials=tuple(replace(row.trials[n], losses=((100, 2.0 + n / 10),)) for n in range(2)))
         for row in rows
     ]
-    assert codes(*few[:2]) == ["more_trials", "losses_unclear"]
+    assert codes(*few[:2]) == ["new_campaign", "losses_unclear"]
     assert claim(*few[:2], rows=few).verdict.code == "better", "two trials on each GPU are six losses"
     assert (
         claim(*steady[0], rows=[of_trials(row, conditions=CONDITIONS | {"programs.a.py": "2"}) for row in rows]).gpus
@@ -121,7 +145,7 @@ def test_of_each_gpu_the_campaign_counts_that_began_last_whatever_its_name() -> 
         )
         for row in on_gpu(0, 0.9)
     ]
-    pairs = pairs_by_machine(*rows[:2], [*rows, *later])
+    pairs = dict(campaigns_in_turns(*rows[:2], [*rows, *later])).values()
     assert sorted(pair[0].campaign for pair in pairs) == ["a", "c1", "c2"]
 
 
@@ -133,7 +157,7 @@ def test_a_lead_on_one_gpu_exceeds_what_machines_of_a_kind_vary_by() -> None:
 
 
 MISSING = {
-    "more_trials": (LOW, replace(HIGH, trials=HIGH.trials[:4])),
+    "new_campaign": (LOW, replace(HIGH, trials=HIGH.trials[:4])),
     "numerics_differ": (LOW, replace(HIGH, numerics=NUMERICS | {"weights": "bf16"})),
     "numerics_unknown": (LOW, replace(HIGH, numerics={})),
     "other_gpus": (LOW, of_trials(HIGH, conditions=CONDITIONS | {"gpu.uuid": "GPU-2"})),
@@ -172,15 +196,15 @@ def test_how_gradients_are_exchanged_matters_on_several_gpus_only() -> None:
 
 def test_the_brief_verdict_has_the_first_reason_and_the_number_of_others() -> None:
     few = claim(replace(LOW, trials=LOW.trials[:3]), replace(HIGH, trials=HIGH.trials[:3], precision="bf16-pure"))
-    assert [reason.code for reason in few.reasons] == ["more_trials", "numerics_differ"]
-    assert str(few.brief) == "cannot tell: about 2 more trials each would decide (and 1 more)"
+    assert [reason.code for reason in few.reasons] == ["new_campaign", "numerics_differ"]
+    assert str(few.brief) == "cannot tell: a new campaign of about 5 trials each would decide (and 1 more)"
     assert claim(LOW, HIGH).brief == claim(LOW, HIGH).verdict
 
 
 def test_what_is_missing_is_said_in_both_languages() -> None:
-    found = claim(*MISSING["more_trials"])
-    assert str(found.verdict) == "cannot tell: about 1 more trials each would decide"
-    assert CHINESE.render(found.verdict) == "无法判断：各再测约 1 次可以判断"
+    found = claim(*MISSING["new_campaign"])
+    assert str(found.verdict) == "cannot tell: a new campaign of about 5 trials each would decide"
+    assert CHINESE.render(found.verdict) == "无法判断：再做一个各约 5 次测试的批次可以判断"
 
 
 @pytest.mark.parametrize(("axis", "value"), [("batch_size", 8), ("gpus", 4), ("protocol", "x"), ("tuning", "stock")])

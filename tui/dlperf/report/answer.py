@@ -10,9 +10,9 @@ from functools import cached_property
 from dlperf.messages import Language, Message
 from dlperf.report.data import SiteData, grouped
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import UNKNOWN, Claim, Known, claim, known_variation
+from dlperf.verdicts.claims import UNKNOWN, Claim, Known, claim, joint_level, known_variation
 from dlperf.verdicts.families import family_of, work_left_out
-from dlperf.verdicts.inference.verdict import LEVEL, holm_level
+from dlperf.verdicts.inference.verdict import LEVEL
 
 CHIP = re.compile(r"\b(?:GB|MI|[ABHLTPV])\d{2,3}X?\b", re.IGNORECASE)
 """Name of an accelerator within the title of a machine."""
@@ -43,7 +43,7 @@ def context_of(reports: Iterable[Iterable[ConfigurationResult]], rows: Iterable[
     every = tuple(rows)
     alone = Context(rows=grouped(every, lambda row: row.id), known=known_variation(every))
     found = [answer.claim for results in reports for answer in answers(results, alone)]
-    return replace(alone, level=holm_level(one.p for one in found if one and one.is_testable and one.p is not None))
+    return replace(alone, level=joint_level(found))
 
 
 @dataclass(frozen=True)

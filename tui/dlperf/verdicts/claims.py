@@ -29,19 +29,19 @@ from dlperf.verdicts.inference.verdict import (
     LEAST_UNITS,
     LEVEL,
     OF_KIND,
-    Policy,
     Sides,
     Variation,
     Verdict,
     between_steps,
-    judge,
+    holm_level,
+    judge_claim,
     pooled,
 )
-from dlperf.verdicts.kinds import judge_kind, pairs_by_machine
+from dlperf.verdicts.kinds import campaigns_in_turns, over_machines
 
 DECIDED = ("better", "worse")
 """Verdicts that call one side ahead."""
-UNDECIDED = ("one_trial", "more_trials", "more_gpus", "no_trials_decide")
+UNDECIDED = ("one_trial", "more_trials", "new_campaign", "more_gpus", "no_trials_decide")
 """Reasons that the test gives, unlike missing conditions."""
 
 
@@ -176,17 +176,19 @@ def claim(
     """
     if why := tuple(incomparable(a, b)):
         return Claim(a, b, message("not_comparable", why=why))
-    pairs = pairs_by_machine(a, b, rows) if a.hardware == b.hardware else []
+    campaigns = campaigns_in_turns(a, b, rows) if a.hardware == b.hardware else []
+    pairs = list(dict(campaigns).values())
     gpus = max(len(pairs), 1)
     of_kind = gpus >= LEAST_UNITS
+    evidence = over_machines(pairs) if of_kind else _evidence(a, b, known)
     policy = replace(OF_KIND if of_kind else CLAIM, level=level, loss=loss)
-    found = judge_kind(pairs, policy) if of_kind else _test(a, b, known, policy)
+    found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
     missing = [*(_too_few(pairs) if of_kind else []), *obstacles(pairs if of_kind else [(a, b)])]
     if found is not None and found.code in DECIDED:
         missing += within_drift(a, b, found.difference)
         missing += [] if of_kind else _within_machines(a, b, found.difference, known)
     if found is None or not found.decided:
-        missing = missing if missing == [THIRD_PARTY] else [undecided(found, of_kind), *missing]
+        missing = missing if missing == [THIRD_PARTY] else [_invitation(found, evidence, of_kind), *missing]
     elif not missing:
         return Claim(a, b, message(found.code), found, gpus=gpus)
     return Claim(a, b, message("cannot_tell", why=tuple(missing)), found, gpus=gpus)
@@ -206,19 +208,29 @@ def _within_machines(a: ConfigurationResult, b: ConfigurationResult, difference:
     return [message("within_machines", difference=abs(difference), share=share)]
 
 
-def _test(a: ConfigurationResult, b: ConfigurationResult, known: Known, policy: Policy) -> Verdict | None:
-    if a.hardware == b.hardware:
-        return judge(Sides(scores(a), scores(b)), policy)
-    evidence = Sides(scores(a), scores(b), between=(known.between_machines,))
-    return judge(evidence, replace(policy, exact=False))
+def _evidence(a: ConfigurationResult, b: ConfigurationResult, known: Known) -> Sides:
+    machines = () if a.hardware == b.hardware else (known.between_machines,)
+    return Sides(scores(a), scores(b), between=machines)
 
 
-def undecided(found: Verdict | None, of_kind: bool = False) -> Message:
-    """Return why a test does not decide: how many more trials, or GPUs of a kind, would, or that none would."""
+def _invitation(found: Verdict | None, evidence: Sides, of_kind: bool) -> Message:
+    """Return how large a new campaign, or how many more GPUs of a kind, would decide, or that nothing would."""
+    if found is None or found.more is None:
+        return undecided(found)
+    more, in_all = found.more, evidence.count + found.more
+    return message("more_gpus", count=more) if of_kind else message("new_campaign", count=in_all)
+
+
+def undecided(found: Verdict | None) -> Message:
+    """Return why a test does not decide: how many more trials would, or that none would."""
     if found is None:
         return message("one_trial")
-    code = "more_gpus" if of_kind else "more_trials"
-    return message("no_trials_decide") if found.more is None else message(code, count=found.more)
+    return message("no_trials_decide") if found.more is None else message("more_trials", count=found.more)
+
+
+def joint_level(claims: Iterable[Claim | None]) -> float:
+    """Return the level of each of these claims at which one of all is false in one of a hundred cases at most."""
+    return holm_level(one.p for one in claims if one and one.is_testable and one.p is not None)
 
 
 def known_variation(rows: Iterable[ConfigurationResult]) -> Known:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dlperf.errors import RequestError
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim, Known, claim, known_variation
-from dlperf.verdicts.inference.verdict import LEVEL, holm_level
+from dlperf.verdicts.claims import Claim, Known, claim, joint_level, known_variation
+from dlperf.verdicts.inference.verdict import LEVEL
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
 """Values of the equal axes → rows."""
@@ -120,7 +120,7 @@ def _claims(
 ) -> tuple[Claim, ...]:
     """Compare pairs, at the level that holds for all of them together."""
     found = [claim(*pair, known, rows=rows, loss=loss) for pair in pairs]
-    level = holm_level(one.p for one in found if one.p is not None)
+    level = joint_level(found)
     return tuple(found) if level == LEVEL else tuple(claim(*pair, known, level, rows, loss) for pair in pairs)
 
 

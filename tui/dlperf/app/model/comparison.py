@@ -160,7 +160,7 @@ class ComparisonView(SortedView[ComparedPoint]):
                 lines += [printable(side.campaign), *(f"  {line}" for line in about_result(side)[1:])]
         if item.claim is not None and item.claim.interval:
             low, high = (f"{end:.3f}" for end in item.claim.interval)
-            lines.append(_("ratio {low} … {high} (99 % interval), p = {p}", low=low, high=high, p=number(item.claim.p)))
+            lines.append(_("ratio {low} … {high} (interval), p = {p}", low=low, high=high, p=number(item.claim.p)))
         if item.claim is not None:
             lines += [f"  {printable(render(why))}" for why in item.claim.reasons]
             lines += [printable(difference) for difference in differences(item.claim.a, item.claim.b)]

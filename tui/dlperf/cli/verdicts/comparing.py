@@ -69,7 +69,8 @@ def compare(
 ) -> None:
     """Compare B with A on equal axes. Prints ratios, their intervals, and what may be claimed.
 
-    "Better" needs trials in turns on the same GPUs, equal numerics, and p ≤ 0.01 for all rows together.
+    "Better" needs trials in turns on the same GPUs, equal numerics, and p ≤ 0.01 for all rows and all campaigns of the
+    same programs together; the interval leaves out 1 exactly where p is small enough.
 
     With --fail-below, results of A for which B has no row or several rows fail, too.
     """
@@ -139,7 +140,7 @@ def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
 
 
 def _print_comparisons(outcome: Comparisons) -> None:
-    headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "99 % interval", "p", "verdict")
+    headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "interval", "p", "verdict")
     only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
     only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
     print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional=("axes",))

@@ -43,7 +43,6 @@ def methodology(language: Language, data: SiteData) -> str:
         tested=sum(one.is_testable for one in found),
         window=WINDOW_SECONDS,
         in_row=conditions.MOST_IN_ROW,
-        permutations=f"{verdict.EXACT:,}",
         largest_loss=figures.percent(verdict.LARGEST_LOSS),
         assumed=figures.percent(verdict.ASSUMED_MACHINES.share),
         units=verdict.LEAST_UNITS,
@@ -106,7 +105,7 @@ def _examples(page: Page, undecided: Sequence[Claim]) -> TableView:
     chosen = [*distinct.values(), *(one for one in undecided if one not in distinct.values())][:MOST_EXAMPLES]
     columns = [
         *(ColumnView(name, words=True) for name in (page._("Comparison"), "A", "B")),
-        *map(ColumnView, ("B/A", page._("99 % interval"), "p")),
+        *map(ColumnView, ("B/A", page._("Interval"), "p")),
         ColumnView(page._("Why there is no claim"), words=True),
     ]
     return TableView(tuple(columns), tuple(_example(page, one) for one in chosen))

@@ -11,8 +11,6 @@ from itertools import pairwise
 from statistics import fmean, median, stdev
 from typing import Literal
 
-from dlperf.verdicts.inference.permutation import EXACT as EXACT
-from dlperf.verdicts.inference.permutation import permutation_p
 from dlperf.verdicts.inference.student import tail, two_sided
 
 LEVEL = 0.01
@@ -28,7 +26,7 @@ ROOM = 3.0
 """Standard errors by which results that do not differ may seem to."""
 MOST_NEEDED = 1000
 POWER = 0.9
-"""For ``detectable_difference``; the exact test then has 0.82 with five trials and 0.87 with seven."""
+"""For ``detectable_difference``."""
 CAMPAIGNS_FREEDOM = 2.5
 """Degrees of freedom with which campaigns are assumed to differ as much as trials: campaigns that differ by three times
 as much then pass for a loss in 2 % of cases."""
@@ -59,15 +57,15 @@ class Policy:
     """Relative loss that is sought; None for the smallest that ``most`` trials of this variation can decide."""
     largest: float = LARGEST_LOSS
     """The most that is sought by default."""
-    exact: bool = False
-    """Whether p is that of the permutation test, which assumes no distribution."""
+    divisor: int = 1
+    """What the level is divided by, because further tests share it."""
 
 
 IN_TURNS = Policy(looks=None, least=5, most=15)
 """Two versions whose trials alternate on one machine."""
 APART = Policy(looks=2, least=5, most=10)
 """Two campaigns: a gate, a reproduction."""
-CLAIM = Policy(looks=1, least=5, most=7, exact=True)
+CLAIM = Policy(looks=1, least=5, most=7)
 """Two programs on one machine, for others to read."""
 OF_KIND = Policy(looks=1, least=LEAST_UNITS, most=LEAST_UNITS)
 """Two programs on several GPUs of a kind; each value is that of a GPU."""
@@ -209,7 +207,7 @@ def _half_width(evidence: Sides, policy: Policy, b: int, a: int) -> float:
     if policy.looks is None:
         return _always_valid(evidence.information(b, a), evidence.freedom(b, a), policy.level) * evidence.deviation
     total, freedom = _variance(evidence, b, a)
-    return two_sided(policy.level / policy.looks, freedom) * math.sqrt(total)
+    return two_sided(policy.level / (policy.looks * policy.divisor), freedom) * math.sqrt(total)
 
 
 def _always_valid(information: float, freedom: float, level: float) -> float:
@@ -225,11 +223,9 @@ def _always_valid(information: float, freedom: float, level: float) -> float:
 
 def _p(evidence: Sides, policy: Policy) -> float:
     a, b = len(evidence.a), len(evidence.b)
-    if policy.exact:
-        return permutation_p(tuple(evidence.a), tuple(evidence.b))
     if policy.looks is not None:
         total, freedom = _variance(evidence, b, a)
-        return min(1.0, policy.looks * tail(evidence.difference / math.sqrt(total), freedom))
+        return min(1.0, policy.looks * policy.divisor * tail(evidence.difference / math.sqrt(total), freedom))
     information, freedom = evidence.information(b, a), evidence.freedom(b, a)
     square = (evidence.difference / evidence.deviation) ** 2 * information / freedom
     wide = 1 + information * PRIOR
@@ -254,8 +250,7 @@ def _more(evidence: Sides, policy: Policy, loss: float) -> int | None:
 
     def decides(count: int) -> bool:
         a = len(evidence.a) if evidence.between else max(len(evidence.a), count)
-        reachable = not policy.exact or 2 / math.comb(2 * count, count) <= policy.level
-        return reachable and _half_width(evidence, policy, count, a) < max(size, limit - size)
+        return _half_width(evidence, policy, count, a) < max(size, limit - size)
 
     least = max(policy.least, evidence.count + 1)
     count = bisect_left(range(MOST_NEEDED + 1), True, lo=least, key=decides)
@@ -291,18 +286,33 @@ def between_steps(series: Iterable[Sequence[float]]) -> Variation | None:
     return Variation(median(steps) / MEDIAN_STEP, STEP_EFFICIENCY * len(steps))
 
 
-def detectable_difference(trials: int, variation: float, policy: Policy = CLAIM) -> float | None:
-    """Return the relative difference that so many trials on each side show in four of five cases; None if none is.
+def level_divisor(campaign: int) -> int:
+    """Return by how much the level is divided for the n-th campaign of a claim.
 
-    The usual sample-size formula of two means, with Student's t at the level that the exact test reaches.
+    The shares, 1/2, 1/6, 1/12 and so on, add up to one: whoever measures again until a claim comes out, for ever, is
+    told a false one no more often than the level says.
+    """
+    return campaign * (campaign + 1)
+
+
+def judge_claim(evidence: Sides, policy: Policy, campaign: int) -> Verdict | None:
+    """Judge the n-th campaign of the same programs; the trials that would decide are those of the next one."""
+    found = judge(evidence, replace(policy, divisor=level_divisor(campaign)))
+    if found is None or found.decided:
+        return found
+    following = judge(evidence, replace(policy, divisor=level_divisor(campaign + 1)))
+    return replace(found, more=following.more if following else None)
+
+
+def detectable_difference(trials: int, variation: float, level: float = LEVEL / 2) -> float:
+    """Return the relative difference that so many trials on each side show in nine of ten cases.
+
+    The usual sample-size formula of two means, with Student's t.
 
     Args:
         variation: relative standard deviation between the trials of a configuration.
+        level: of the test; by default that of a first campaign.
     """
-    permutations = math.comb(2 * trials, trials)
-    reached = max(0, math.floor(policy.level * permutations / 2) * 2) / permutations
-    if not reached:
-        return None
     freedom = 2 * trials - 2
-    quantiles = two_sided(reached, freedom) + two_sided(2 * (1 - POWER), freedom)
+    quantiles = two_sided(level, freedom) + two_sided(2 * (1 - POWER), freedom)
     return quantiles * variation * math.sqrt(2 / trials)
