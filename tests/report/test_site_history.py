@@ -127,7 +127,7 @@ def test_a_loss_under_unequal_conditions_is_a_possible_regression() -> None:
     assert "<dt>Possible regressions</dt> <dd>1</dd>" in text
     few = replace(after, trials=after.trials[:3])
     text = unescape(history(ENGLISH, replace(data, results=(before, few))))
-    assert "cannot tell: about 2 more trials each would decide</td>" in text
+    assert "cannot tell: a new campaign of about 5 trials each would decide</td>" in text
 
 
 def test_a_change_that_rounds_to_zero_has_no_sign() -> None:

@@ -231,7 +231,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         verdict=found.verdict.code,
         percent=_unbreakable(figures.percent((found.gain or 1.0) - 1)),
         trials=str(min(len(found.a.values), len(found.b.values))),
-        p=figures.optional(round(found.p, 4)) if found.p is not None else "",
+        p="" if found.p is None else f"{found.p:.2g}",
         sought=_unbreakable(figures.percent(found.detectable)),
         gpus=gpus_of(page.language, page.data, found),
         why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),

@@ -119,7 +119,7 @@ def _example(page: Page, one: Claim) -> tuple[object, ...]:
         *sides,
         figures.factor(one.ratio) if one.ratio is None else f"{one.ratio:.3f}",
         " … ".join(f"{end:.3f}" for end in one.interval or ()),
-        "" if one.p is None else f"{one.p:.3f}",
+        "" if one.p is None else f"{one.p:.2g}",
         reasons,
     )
 
