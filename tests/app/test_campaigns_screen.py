@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from builder import (
@@ -15,6 +16,7 @@ from builder import (
     large_campaign,
     planned,
     running_campaign,
+    training_log,
 )
 from driving import driving, press, screen_of, shown, until, until_gone, until_said, until_shown
 
@@ -22,6 +24,7 @@ from dlperf.app.model.campaigns_table import about_campaign
 from dlperf.app.screens.campaigns import MOST_IN_WORDS
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.terminal import notification
+from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import StatusLine
 from dlperf.errors import RequestError
@@ -36,9 +39,21 @@ from dlperf.view.campaigns import CampaignSummary
 
 async def test_an_empty_workspace_says_what_to_do(workspace: WorkspacePaths):
     async with driving(workspace) as pilot:
-        await until_shown(pilot, "Nothing has been measured in this workspace yet.", "dlperf quickstart")
+        await until_shown(pilot, "Nothing has been measured in this workspace yet.", "2 p ", "quickstart")
         await pilot.press("3")
         await until_shown(pilot, "There is no campaign in this workspace yet.")
+
+
+async def test_logs_are_imported_as_a_campaign(workspace: WorkspacePaths, tmp_path: Path):
+    (tmp_path / "a b.log").write_text(training_log(800.0, 60))
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "Nothing has been measured")
+        await press(pilot, "i")
+        pilot.app.screen.query_one(Prompt).value = f"'{tmp_path}/a b.log' -H box -c resnet50 -p amp -b 256 -f pytorch"
+        await press(pilot, "enter")
+        await until_shown(pilot, "Done.")
+        await press(pilot, "escape")
+        await until_shown(pilot, "-imported", "1 ✓", "box")
 
 
 async def test_the_running_campaign_is_offered_first(workspace: WorkspacePaths):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Hashable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,6 +16,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from dlperf.app.actions import bindings_of
+from dlperf.app.dialogs.command import CommandPage
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.pages import ListPage, filtered_title, no_match
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
@@ -197,8 +201,24 @@ class CampaignsScreen(SortedTableScreen):
         if summary := self._selected():
             self.query_one(Prompt).ask("tag", _("tags, with blanks between"), " ".join(summary.tags))
 
+    def action_import_logs(self) -> None:
+        self.query_one(Prompt).ask("import", _("logs and options of `dlperf import`, such as: a.log b.log -H h100-sxm"))
+
+    def _import_logs(self, text: str) -> None:
+        """Import the logs of a command line as a campaign, which is named by the time where it has no name."""
+        try:
+            words = [os.path.expanduser(word) for word in shlex.split(text)]
+        except ValueError as error:
+            self.report(error)
+            return
+        if not {"--campaign", "--report", "--dry-run"} & {*words}:
+            words += ["--campaign", f"{datetime.fromisoformat(self.settings.now()):%Y-%m-%d-%H%M%S}-imported"]
+        self.app.push_screen(CommandPage(_("Import"), self.workspace, ["import", *words]))
+
     @on(Prompt.Typed)
     def _text_typed(self, event: Prompt.Typed) -> None:
+        if event.final and event.purpose == "import" and event.text.strip():
+            self._import_logs(event.text)
         if not (event.final and (summary := self._selected())):
             return
         paths, text = self.workspace.campaign(summary.name), event.text.strip()
@@ -253,7 +273,7 @@ def _empty_text() -> str:
         "",
         _("  2                     choose hardware, frameworks and cases, or a program of your own"),
         _("  6                     add machines, and see what they do"),
-        _("  dlperf quickstart     the main job on this machine, in a minute"),
-        _("  dlperf import LOGS    take in logs that somebody else has measured"),
+        _("  2 p                   presets, such as quickstart: the main job on this machine, in a minute"),
+        _("  i                     import logs that somebody else has measured"),
     )
     return "\n" + "\n".join(lines)

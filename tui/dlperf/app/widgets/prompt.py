@@ -29,6 +29,8 @@ class Prompt(Input):
         self.purpose = ""
         self._before: Widget | None = None
         self._text_before = ""
+        self._typed: dict[str, str] = {}
+        """The last text that was not empty, by its purpose."""
 
     def ask(self, purpose: str, label: str, text: str = "") -> None:
         """Ask for a text; every ``Typed`` carries ``purpose``."""
@@ -45,6 +47,7 @@ class Prompt(Input):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
+        self._typed |= {self.purpose: self.value} if self.value else {}
         self._done(self.value)
 
     def action_give_up(self) -> None:
@@ -53,6 +56,11 @@ class Prompt(Input):
     def on_blur(self) -> None:
         if self.has_class("-asking") and self.app.app_focus:
             self._close(self.value)
+
+    def action_recall(self) -> None:
+        """Offer what was typed last for the same purpose."""
+        self.value = self._typed.get(self.purpose, self.value)
+        self.cursor_position = len(self.value)
 
     def _done(self, text: str) -> None:
         self._close(text)
