@@ -44,6 +44,8 @@ async def test_a_build_that_fails_says_so(workspace: WorkspacePaths, monkeypatch
         await until_shown(pilot, "No site yet;")
         await pilot.press("b")
         await until_shown(pilot, "Not built: dlperf: mkdocs.yml: line 3: no such theme")
+        await pilot.press("s")
+        await until_shown(pilot, "Not served: dlperf: mkdocs.yml: line 3: no such theme")
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,14 @@ from urllib.parse import urlsplit
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Log
+from textual.widgets import RichLog
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.commands import RunningCommand
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.widgets.status_line import StatusLine
+from dlperf.errors import ExitCode
 from dlperf.messages import N_, _
 from dlperf.view.text import local_time
 
@@ -55,12 +56,12 @@ class PublishScreen(PlaceScreen):
 
     def body(self) -> ComposeResult:
         yield StatusLine("site-lines")
-        yield Log(max_lines=KEPT_LINES, classes="panel")
+        yield RichLog(max_lines=KEPT_LINES, wrap=True, min_width=0, classes="panel")
 
     def on_mount(self) -> None:
-        self.query_one(Log).border_title = _("Build output")
-        self.query_one(Log).write_line(_("b builds the site: a minute at most for a few hundred pages."))
-        self.query_one(Log).focus()
+        self.query_one(RichLog).border_title = _("Build output")
+        self.query_one(RichLog).write(_("b builds the site: a minute at most for a few hundred pages."))
+        self.query_one(RichLog).focus()
         self._draw()
 
     def campaigns_changed(self) -> None:
@@ -90,7 +91,7 @@ class PublishScreen(PlaceScreen):
 
     def _add_line(self, line: str) -> None:
         if line.strip():
-            self.query_one(Log).write_line(line)
+            self.query_one(RichLog).write(line)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "build":
@@ -120,13 +121,17 @@ class PublishScreen(PlaceScreen):
             self._server.stop()
             return
         self._server = await RunningCommand.start(self.workspace, ["serve-site", "--port", "0"])
+        self._state = _("Building, then serving …")
+        self.call_later(self._draw)
         async for line in self._server.lines():
+            self._last_line = line or self._last_line
             self.call_later(self._add_line, line)
             found = _ADDRESS.search(line)
             if found and not self._address:
-                self._address = found[0].rstrip(".,")
+                self._address, self._state = found[0].rstrip(".,"), ""
                 self.call_later(self._draw)
-        await self._server.wait()
+        stopped = await self._server.wait() in (ExitCode.DONE, ExitCode.INTERRUPTED)
+        self._state = "" if stopped else _("Not served: {reason}", reason=self._last_line)
         self._server, self._address = None, ""
         self.call_later(self._draw)
 
