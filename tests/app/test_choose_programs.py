@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import sys
 from pathlib import Path
 
+import pytest
 from driving import driving, press, until, until_shown
 
+from dlperf.app import commands
 from dlperf.app.model.choice import Choice
 from dlperf.app.model.options import options_of
+from dlperf.app.widgets.prompt import Prompt
 from dlperf.catalog.files.load import load_catalog
 from dlperf.runs.paths import WorkspacePaths
 
@@ -53,6 +58,30 @@ async def test_a_program_of_ones_own_is_run_once_and_offered(workspace: Workspac
         await until_shown(pilot, "Done.")
         await press(pilot, "escape")
         await until_shown(pilot, "[ ] mine")
+
+
+async def test_a_program_that_failed_is_brought_back_to_be_corrected(workspace: WorkspacePaths):
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] numpy")
+        command = f"sh -c 'echo {'word ' * 20}at the end; exit 3'"
+        await press(pilot, "N")
+        pilot.app.screen.query_one(Prompt).value = command
+        await press(pilot, "enter")
+        await until_shown(pilot, "Ended with exit code", "at the end")
+        await press(pilot, "escape", "N", "up")
+        assert pilot.app.screen.query_one(Prompt).value == command
+
+
+async def test_a_command_that_passes_over_ctrl_c_is_ended_by_force(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(commands, "GRACE_SECONDS", 0.05)
+    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); print(flush=True); signal.pause()"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE, start_new_session=True
+    )
+    command = commands.RunningCommand(process)
+    assert await anext(command.lines()) == ""
+    command.stop()
+    assert await command.wait() == -signal.SIGKILL
 
 
 async def test_closing_the_page_ends_the_program_that_runs(workspace: WorkspacePaths, tmp_path: Path):

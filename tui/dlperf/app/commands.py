@@ -14,6 +14,9 @@ from typing import Any
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.view.text import printable
 
+GRACE_SECONDS = 10.0
+"""For a command to end; it gives a program that it started 5."""
+
 
 async def _start(workspace: WorkspacePaths, words: Sequence[str], **options: Any) -> asyncio.subprocess.Process:
     """Start a command in its own session: it asks nothing in this terminal, and a signal reaches all its processes."""
@@ -51,7 +54,11 @@ class RunningCommand:
         return await self._process.wait()
 
     def stop(self) -> None:
-        """End it as Ctrl+C does: what it started in other sessions, it ends itself."""
+        """End it as Ctrl+C does, by which it ends what it started in other sessions; by force where it does not end."""
+        self._signal(signal.SIGINT)
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._signal, signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
         if self._process.returncode is None:
             with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGINT)
+                os.killpg(self._process.pid, number)

@@ -9,7 +9,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.widgets import Log
+from textual.widgets import RichLog
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.commands import RunningCommand
@@ -30,10 +30,10 @@ class CommandPage(DialogPage[None]):
         with Vertical(classes="page") as page:
             page.border_title = self._title
             page.border_subtitle = links((_("esc ends it"), CLOSE))
-            yield Log(max_lines=1000)
+            yield RichLog(max_lines=1000, wrap=True, min_width=0)
 
     def on_mount(self) -> None:
-        self.query_one(Log).focus()
+        self.query_one(RichLog).focus()
         self._run()
 
     def on_unmount(self) -> None:
@@ -44,10 +44,10 @@ class CommandPage(DialogPage[None]):
     async def _run(self) -> None:
         self._command = await RunningCommand.start(self._workspace, self._words)
         async for line in self._command.lines():
-            self.call_later(self.query_one(Log).write_line, line)
+            self.call_later(self.query_one(RichLog).write, line)
         code = await self._command.wait()
         self.call_later(self._ended, _("Done.") if code == 0 else _("Ended with exit code {code}.", code=code))
 
     def _ended(self, words: str) -> None:
-        self.query_one(Log).write_line(words)
+        self.query_one(RichLog).write(words)
         self.query_one(".page").border_subtitle = links((_("esc closes"), CLOSE))
