@@ -100,7 +100,7 @@ def _frameworks(catalog: Catalog, choice: Choice) -> Iterator[Option]:
         if item.id != DIAGNOSIS or item.id in choice.values("frameworks"):
             notes = [_("version {version}", version=item.version)]
             if item.requirements:
-                notes.append(_("a stack: F fetches its packages"))
+                notes.append(_("F fetches its packages"))
             if item.on_request:
                 notes.append(_("runs only where it or its case is marked"))
             yield Option(item.id, _title(item), note=" · ".join(notes), kind=_kind(item, choice))

@@ -70,7 +70,8 @@ def columns_that_fit(columns: Sequence[Column], width: int, contents: Sequence[i
     """Return index and width of the columns to show.
 
     Args:
-        columns: the most important ones get the width that is left; a flexible last one gets the rest.
+        columns: the most important ones get the width that is left, equally important ones in equal parts; a flexible
+            last one gets the rest.
         width: of the table.
         contents: width of the longest cell of each column; one without content is not shown.
     """
@@ -84,8 +85,11 @@ def columns_that_fit(columns: Sequence[Column], width: int, contents: Sequence[i
     while len(widths) > 1 and sum(widths.values()) + GAP * (len(widths) - 1) > width:
         del widths[min(widths, key=lambda index: (columns[index].importance, index))]
     spare = width - sum(widths.values()) - GAP * (len(widths) - 1)
-    for index in sorted(widths, key=lambda index: -columns[index].importance):
-        extra = max(0, min(spare, wanted[index] - widths[index]))
+    lacking = {index: wanted[index] - widths[index] for index in widths}
+    order = sorted(widths, key=lambda index: (-columns[index].importance, lacking[index]))
+    for place, index in enumerate(order):
+        alike = sum(columns[other].importance == columns[index].importance for other in order[place:])
+        extra = max(0, min(spare // alike, lacking[index]))
         widths[index], spare = widths[index] + extra, spare - extra
     last = max(widths)
     widths[last] += spare if columns[last].flexible else 0

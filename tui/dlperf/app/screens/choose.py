@@ -206,7 +206,7 @@ class ChooseScreen(PlanActions):
         option = self._selected_option()
         text = ""
         if option is not None:
-            parts = [option.title or option.value, option.reason and f"✗ {option.reason}", option.note]
+            parts = [option.title or option.value, option.kind, option.reason and f"✗ {option.reason}", option.note]
             text = " · ".join(printable(part) for part in parts if part)
         self.query_one("#why", StatusLine).update(text)
 
