@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from site_browser import Watched, fonts, needs_browser
 
 pytestmark = needs_browser
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
 HOMES = ("index.html", "zh/index.html")
 COMPARES = ("results/explorer.html", "zh/results/explorer.html")
@@ -69,6 +71,37 @@ def test_the_search_index_is_loaded_when_the_search_is_used(
     field.press("End")
     watched.page.locator(".md-search-result__link").first.wait_for(state="attached")
     assert len(indexes()) == 1
+
+
+FOUND_FIRST = {
+    "cost per million tokens": "results/your-number.html",
+    "price per GPU hour": "results/your-number.html",
+    "MFU": "results/methodology.html",
+    "permutation test": "results/methodology.html",
+    "how to cite": "guide/data.html",
+    "XLA_FLAGS": "guide/llm.html",
+    "activation checkpointing": "guide/llm.html",
+    "H200": "results/hardware/h200",
+    "torchtitan": "results/frameworks/torchtitan",
+    "Llama-3 8B H100": "results/reports/all-sources/llama3-8b.html",
+    "reproduce": "guide/reproducing.html",
+    "regression": "guide/ci.html",
+    "Slurm": "guide/slurm.html",
+    "import logs": "guide/logs.html",
+    "logo": "guide/publishing.html",
+}
+"""What a reader types → the beginning of the address that answers it."""
+
+
+def test_the_search_finds_the_answer_first(watched: Watched, own_site: Path, serve) -> None:
+    watched.open(serve(own_site) + "index.html")
+    field = watched.page.locator("input.md-search__input")
+    field.click()
+    first = watched.page.locator(".md-search-result__link").first
+    for query, address in FOUND_FIRST.items():
+        field.fill(query)
+        field.press("End")
+        expect(first, query).to_have_attribute("href", re.compile(f"/{re.escape(address)}"))
 
 
 @fonts

@@ -41,8 +41,13 @@ META = {
     part: re.compile(f'<meta {name} content="([^"]*)">')
     for part, name in (("title", 'property="og:title"'), ("text", 'name="description"'))
 }
-RANK = 0.5
-"""Of a configuration among the pages that a search finds: there are many, and their reports say more."""
+RANKS = {
+    **dict.fromkeys(("results/methodology.", "results/your-number."), 8.0),
+    **dict.fromkeys(("guide/", "about.", "results/explorer."), 4.0),
+    "results/reports/published/": 0.5,
+    "results/configurations/": 0.5,
+}
+"""Beginning of an address → rank among the pages that a search finds: an answer before the tables that use the word."""
 END = rf"[\s{CUT}\-、。，．？！；<>]"
 """End of a word for the search, and tags."""
 BEGINNING_ALONE = re.compile(f"(?:(?<=^)|(?<={END}))(?:{'|'.join(sorted(BEGINNINGS))})(?=$|{END})")
@@ -60,11 +65,16 @@ def segment_index(site: Path) -> None:
     content = json.loads(index.read_bytes())
     content["docs"] += _configurations(site, {document["location"] for document in content["docs"]})
     for document in content["docs"]:
+        document |= _rank(document["location"])
         document |= {part: segment_words(document[part]) for part in ("title", "text")}
     written = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     index.write_text(written, "utf-8")
     if (site / SCRIPT).is_file():
         (site / SCRIPT).write_text(f"var __index = {written}", "utf-8")
+
+
+def _rank(location: str) -> dict[str, float]:
+    return next(({"boost": rank} for start, rank in RANKS.items() if location.startswith(start)), {})
 
 
 def _configurations(site: Path, known: Collection[str]) -> Iterator[dict[str, Any]]:
@@ -77,7 +87,6 @@ def _configurations(site: Path, known: Collection[str]) -> Iterator[dict[str, An
             found = {part: pattern.search(head) for part, pattern in META.items()}
             yield {
                 "location": location,
-                "boost": RANK,
                 **{part: match[1] if match else "" for part, match in found.items()},
             }
 
