@@ -117,6 +117,8 @@ class WatchScreen(TrialList, LogActions):
         if not isinstance(error, CampaignGoneError):
             super().report(error)
             return
+        if self.settings.watched not in (None, self._campaign_name):  # renamed in the list: it is about to be shown
+            return
         self.settings.watched = self._gone = self._campaign_name
         self.campaign = self._campaign_name = None
         self.add_class("-without-campaign")
