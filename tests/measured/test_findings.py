@@ -103,6 +103,12 @@ def test_a_pause_that_the_printed_means_smooth_is_no_drift() -> None:
     )
 
 
+def test_pauses_that_only_the_times_of_a_log_show_are_said_to_be_left_out() -> None:
+    times = list(accumulate([1.0] * 150 + [30.0] + [1.0] * 49))
+    found = findings(value=[64.0] * 200, time=times, rule="steady(skip=20)", known={"gpus": None})
+    assert str(found["pauses"].message).endswith("and what the log prints does not give it with them")
+
+
 def test_a_step_of_few_words_is_no_pause() -> None:
     found = findings(value=[64.0] * 99 + [10.0] + [64.0] * 100, unit="words/s", rule="steady(skip=20)")
     assert "pauses" not in found

@@ -17,7 +17,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from dlperf.formats.recorder import Recorder
-from dlperf.formats.rules import FunctionRule, Rules
+from dlperf.formats.rules import FunctionRule, Rules, metadata_rules
 from dlperf.formats.samples import FormatInfo, Summary
 from dlperf.formats.text.jsontext import parse_object
 
@@ -33,6 +33,8 @@ _DECLARED = {
     "submission_org": "submitter",
 }
 """Event → what its value states."""
+_ARGUMENTS = {"precision": [r"--dtype (float\d\d)\b"], "amp": [r"--use-fp(1)6\b", r"\bfp16=(True)\b"]}
+"""Declared field → how the command lines and arguments that programs print state it."""
 
 
 class _LoggedEvent(NamedTuple):
@@ -44,7 +46,8 @@ class _LoggedEvent(NamedTuple):
 
 def rules(recorder: Recorder) -> Rules:
     """Return the rules for one log."""
-    return Rules([FunctionRule(_MARK, _parse_event, _LoggedEvents(recorder).read)])
+    events = [FunctionRule(_MARK, _parse_event, _LoggedEvents(recorder).read)]
+    return Rules(events, metadata_rules(recorder, _ARGUMENTS))
 
 
 def _parse_event(line: bytes) -> _LoggedEvent | None:

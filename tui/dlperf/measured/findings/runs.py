@@ -308,7 +308,11 @@ def _pauses(context: _CheckedRun) -> Finding | None:
 def _said(context: _CheckedRun) -> Message | str:
     """Say whether the value holds the pauses, and what it is otherwise."""
     figure = context.figure
-    if figure is None or figure.goodput is None or figure.steady is None or not figure.pauses:
+    if figure is None or figure.steady is None or not figure.pauses:
+        return ""
+    if figure.pauses == "without" and figure.goodput is None:
+        return message("pauses_not_printed")
+    if figure.goodput is None:
         return ""
     if figure.pauses == "without":
         return message("pauses_left_out", goodput=figure.goodput, unit=figure.unit)

@@ -69,7 +69,8 @@ class Figure:
     value_printed: float | None = None
     """Throughput of all records between the first and the last by the values that they print; None without any."""
     goodput: float | None = None
-    """Throughput with all pauses after the steps that the rule skips: evaluations, checkpoints, stalls."""
+    """Throughput with all pauses after the steps that the rule skips: evaluations, checkpoints, stalls. None where
+    the log does not give it."""
     steady: float | None = None
     """The same without pauses."""
     estimates: dict[str, float] = field(default_factory=dict)
@@ -109,7 +110,7 @@ def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
         result,
         value_from_timestamps=result.value if rule.from_timestamps else _by_timestamps(reading, result, str(rule)),
         value_printed=_value_printed(reading, result, rule),
-        goodput=_first_of(reading, f"rate(skip={skip})", f"goodput(skip={skip})"),
+        goodput=_goodput(reading, skip),
         steady=_first_of(reading, *_steady_rules(reading, skip)),
         estimates=_other_estimates(reading, str(rule), result),
     )
@@ -204,6 +205,15 @@ def _first_of(reading: Reading, *rules: str) -> float | None:
         except NotEstimable:
             continue
     return None
+
+
+def _goodput(reading: Reading, skip: int) -> float | None:
+    """Return the throughput with all pauses; None where only timestamps show them, which give no rate of samples."""
+    timed = _first_of(reading, f"rate(skip={skip})")
+    if timed is not None:
+        return timed
+    printed, steady = (_first_of(reading, f"{name}(skip={skip})") for name in ("goodput", "steady"))
+    return None if printed == steady and reading.paused_share > MOST_PAUSED else printed
 
 
 def _steady_rules(reading: Reading, skip: int) -> tuple[str, ...]:
