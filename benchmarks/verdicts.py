@@ -35,14 +35,13 @@ from dlperf.verdicts.inference.verdict import (
     judge,
     judge_claim,
 )
+from dlperf.verdicts.trend import CAMPAIGNS
 
 NOISE = 0.0035
 """Relative deviation from trial to trial where a row does not name another."""
 TRIALS = "trials"
 MOST_INVITED = 60
 """Trials of a side of a claim."""
-CAMPAIGNS = 30
-"""Default of ``baseline trend --last``."""
 
 Outcome = tuple[str, int]
 """What came out, and the trials of both sides."""
@@ -92,33 +91,32 @@ def gate(
 
 
 def year_of(
-    draw: random.Random, loss: float, looks: int, machine_weeks: int, machine: float
+    draw: random.Random, loss: float, looks: int, machine_looks: int, machine: float
 ) -> tuple[list[float], list[int]]:
-    """Return a value for each week, and its machine; the loss comes in the thirtieth week."""
-    machines = [week // machine_weeks if machine_weeks else 0 for week in range(looks)]
+    """Return a value for each look, and its machine; the loss comes after the first 29 looks."""
+    machines = [look // machine_looks if machine_looks else 0 for look in range(looks)]
     levels = [draw.gauss(0, machine) for _ in range(max(machines) + 1)]
-    losses = [math.log1p(-loss if week >= 30 else 0.0) for week in range(looks)]
+    losses = [math.log1p(-loss if look >= 29 else 0.0) for look in range(looks)]
     noise = [draw.gauss(0, NOISE) for _ in range(looks)]
     return [math.exp(levels[on] + lost + by) for on, lost, by in zip(machines, losses, noise, strict=True)], machines
 
 
-def year(seed: int, loss: float, looks: int = 52, machine_weeks: int = 0, machine: float = 0.0) -> Outcome:
-    """``baseline trend`` once a week."""
-    values, machines = year_of(random.Random(seed), loss, looks, machine_weeks, machine)
-    for week in range(LEAST_VALUES, looks + 1):
-        first = max(0, week - CAMPAIGNS)
-        found = last_change(values[first:week], machines[first:week])
+def year(seed: int, loss: float, looks: int = 52, machine_looks: int = 0, machine: float = 0.0) -> Outcome:
+    """``baseline trend`` after each campaign of a year."""
+    values, machines = year_of(random.Random(seed), loss, looks, machine_looks, machine)
+    for look in range(LEAST_VALUES, looks + 1):
+        first = max(0, look - CAMPAIGNS)
+        found = last_change(values[first:look], machines[first:look], look)
         if found:
-            before, since = values[first + found.start : first + found.index], values[first + found.index : week]
-            return "worse" if sum(since) / len(since) < sum(before) / len(before) else "better", week
+            return "worse" if found.fell else "better", look
     return "none", looks
 
 
-def otava_year(seed: int, loss: float, machine_weeks: int = 0, machine: float = 0.0) -> Outcome:
+def otava_year(seed: int, loss: float, machine_looks: int = 0, machine: float = 0.0) -> Outcome:
     """Apache Otava, if installed, on the same series: ``compute_change_points`` at its default p of 0.001."""
     from otava.analysis import compute_change_points
 
-    values, _ = year_of(random.Random(seed), loss, 52, machine_weeks, machine)
+    values, _ = year_of(random.Random(seed), loss, 52, machine_looks, machine)
     for week in range(LEAST_VALUES, 53):
         series = values[max(0, week - CAMPAIGNS) : week]
         for change in compute_change_points(series, window_len=50, max_pvalue=0.001)[0]:
@@ -307,17 +305,18 @@ ROWS = (
         "worse,better,cannot_tell",
         "≤ 2 % different",
     ),
-    Row("trend, 52 weekly looks, no change", partial(year, loss=0.0), "worse", "≤ 1 %"),
+    Row("trend, 52 weekly looks, no change", partial(year, loss=0.0), "worse,better", "≤ 1 % worse"),
+    Row("trend, 365 nightly looks, no change", partial(year, loss=0.0, looks=365), "worse,better", "≤ 1 % worse"),
     Row(
         "… machine changes every six weeks, by 2 sd",
-        partial(year, loss=0.0, machine_weeks=6, machine=2 * NOISE),
+        partial(year, loss=0.0, machine_looks=6, machine=2 * NOISE),
         "worse",
         "≤ 2 %",
     ),
     Row("Otava 0.8, 52 weekly looks, no change", partial(otava_year, loss=0.0), "worse", ""),
     Row(
         "Otava 0.8, machine changes every six weeks, by 2 sd",
-        partial(otava_year, loss=0.0, machine_weeks=6, machine=2 * NOISE),
+        partial(otava_year, loss=0.0, machine_looks=6, machine=2 * NOISE),
         "worse",
         "",
     ),

@@ -8,8 +8,9 @@ import pytest
 
 from claimable import CONDITIONS, claimable
 from dlperf.catalog.axes import Configuration, field_values
+from dlperf.measured.model import TrialResult
 from dlperf.table.model import ConfigurationResult, Status
-from dlperf.verdicts.trend import history_of, judge_history
+from dlperf.verdicts.trend import history_of, judge_history, looks_of
 
 POINT = Configuration("box", "numpy", "lenet5", "fp32", 32, 1, 1)
 
@@ -79,6 +80,20 @@ def test_the_difference_that_is_printed_is_that_of_one_machine_on_both_sides_of_
     found = judge_history(rows[-1], rows)
     assert (found.outcome, found.verdict.code) == ("worse", "trend_changed")
     assert found.verdict.parameters["difference"] == pytest.approx(-0.07, abs=2e-3)
+
+
+def test_the_more_often_a_year_looks_the_clearer_a_change_has_to_be():
+    values = [100.0, 101.0] * 7 + [100.5] + [90.0] * 5
+    rows = history(*values)
+    old = [replace(each, trials=of_year(each, "2024")) for each in rows * 40]
+    this = [replace(each, trials=of_year(each, "2025-12")) for each in rows * 40]
+    assert looks_of([*old, *rows]) == len(rows)
+    assert judge_history(rows[-1], [*old, *rows], last=20).outcome == "worse"
+    assert judge_history(rows[-1], [*this, *rows], last=20).outcome == "cannot_tell", "820 looks within a year"
+
+
+def of_year(each: ConfigurationResult, begin: str) -> tuple[TrialResult, ...]:
+    return tuple(replace(trial, started=begin + (trial.started or "")[len(begin) :]) for trial in each.trials)
 
 
 def test_a_result_without_a_value_fails():

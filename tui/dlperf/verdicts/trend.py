@@ -18,6 +18,8 @@ from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, told
 
 Rows = list[ConfigurationResult]
 
+CAMPAIGNS = 30
+"""Campaigns that are looked back on by default."""
 RECENT = 5
 """Campaigns whose level is compared with that of those before, where no change is found."""
 LEVELS = Policy(looks=1, least=3, most=RECENT)
@@ -32,7 +34,7 @@ def judge_trend(
 ) -> list[Judgement]:
     """Judge the results of a campaign, each by the last campaigns with its configuration in the order of time."""
     rows = load_results(workspace, complain=complain)
-    return [judge_history(row, history_of(row, rows)[-last:], options) for row in rows if row.campaign == campaign]
+    return [judge_history(row, history_of(row, rows), options, last) for row in rows if row.campaign == campaign]
 
 
 def history_of(row: ConfigurationResult, rows: Sequence[ConfigurationResult]) -> Rows:
@@ -42,16 +44,27 @@ def history_of(row: ConfigurationResult, rows: Sequence[ConfigurationResult]) ->
     return sorted((each for each in known if last_start(each) <= last_start(row)), key=last_start)
 
 
-def judge_history(row: ConfigurationResult, history: Rows, options: Options = DEFAULTS) -> Judgement:
-    """Judge a result by its history, of which it is the last."""
+def judge_history(
+    row: ConfigurationResult, history: Rows, options: Options = DEFAULTS, last: int = CAMPAIGNS
+) -> Judgement:
+    """Judge a result by the last campaigns of its history, which ends with it: each was looked at once."""
     if row.value is None:
         return Judgement(row.id, row.metric, "missing", row.status.in_full)
-    values = [each.score for each in history]
-    if len(history) < LEAST_VALUES:
-        short = message("trend_short", count=len(history), least=LEAST_VALUES)
+    recent = history[-last:]
+    if len(recent) < LEAST_VALUES:
+        short = message("trend_short", count=len(recent), least=LEAST_VALUES)
         return Judgement(row.id, row.metric, "cannot_tell", short)
-    change = last_change(values, [recorded(each, *MACHINE) for each in history])
-    return _unchanged(row, history, options) if change is None else _changed(row, history, change)
+    machines = [recorded(each, *MACHINE) for each in recent]
+    change = last_change([each.score for each in recent], machines, looks_of(history))
+    return _unchanged(row, recent, options) if change is None else _changed(row, recent, change)
+
+
+def looks_of(history: Rows) -> int:
+    """Return how many campaigns of a history began within the year before the last one."""
+    newest = last_start(history[-1])
+    year = newest[:4]
+    begin = f"{int(year) - 1:04d}{newest[4:]}" if year.isdecimal() else ""
+    return sum(last_start(each) >= begin for each in history)
 
 
 def _changed(row: ConfigurationResult, history: Rows, change: Change) -> Judgement:
@@ -96,9 +109,9 @@ def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Jud
 
 
 def _is_near(row: ConfigurationResult, before: Rows, loss: float) -> bool:
-    """Tell whether the newest result is not away from the level before by the loss that is excluded of the last ones.
+    """Return whether the newest result is nearer to the median before than the loss that the last ones exclude.
 
-    Their level would hide what it alone lost.
+    The mean of the last ones would hide what it alone lost.
     """
     return abs(row.score / median([each.score for each in before]) - 1) < loss
 

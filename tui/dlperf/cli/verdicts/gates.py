@@ -112,7 +112,8 @@ def trend(
     """Judge a campaign by its history. Exits with 1 if a level fell, with 4 if it cannot be told.
 
     Needs no baseline: of the last N campaigns with the same configuration, the last change of level is looked for. It
-    counts if chance gives one as clear in at most one of a thousand series. No machine is compared with another.
+    counts if it is clearer than chance would make it in one of a hundred years, however many campaigns a year has: the
+    n-th of a configuration within a year has to reach p ≤ 0.012/n. No machine is compared with another.
     """
     from dlperf.runs.lookup import find_campaign
     from dlperf.verdicts.trend import judge_trend
