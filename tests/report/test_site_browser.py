@@ -171,6 +171,12 @@ def test_a_reader_turns_the_chart_of_the_home_page(watched: Watched, address: st
     expect(chart.locator(".name").first).to_have_text("Alpha FP32 · batch 256 · 1 GPU")
     chart.get_by_label("Baseline").select_option("V100 Beta FP32")
     expect(chart.locator(".times").first).to_have_text("1.05×")
+    page.reload()
+    expect(chart.locator(".times").first).to_have_text("1.05×")
+    expect(chart.get_by_label("Precision")).to_have_value("FP32")
+    chart.get_by_role("link", name="Compare, copy or embed").click()
+    expect(page.locator(".explorer-chart .name").first).to_contain_text("Alpha")
+    assert "precision=FP32" in page.url
     assert watched.errors == []
 
 

@@ -110,6 +110,14 @@
     });
   }
 
+  /* Who shows these bars: the site, the day of the newest result, the sources of others' results, the licence. */
+  function credit(bars) {
+    const rows = bars.map(bar => bar.row), licence = document.querySelector("a[rel=license]");
+    const sources = distinct(rows.filter(row => of(row, "published")).map(row => of(row, "source")));
+    const newest = rows.map(row => of(row, "date")).sort().pop();
+    return [`${document.title.split(" - ").pop()}, ${newest}`, ...sources, licence && licence.textContent].filter(Boolean).join(" · ");
+  }
+
   /* A bar's HTML, as the macro "bars" makes it. base: the address to which links are relative. */
   function item(bar, base) {
     const address = new URL(bar.address, base || location).href;
@@ -164,5 +172,5 @@
   }
 
   window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, element, ranked,
-    bestOf, isTraining, kindOf, barsOf, doubt, list, picture, SHARES };
+    bestOf, isTraining, kindOf, barsOf, credit, doubt, list, picture, SHARES };
 })();

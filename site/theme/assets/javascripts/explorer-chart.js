@@ -24,8 +24,10 @@
       .filter(Boolean).join(" · ")];
   }
 
+  /* Other work than training the model is drawn only where there is nothing else. */
   function panelOf(rows, metric) {
-    const drawn = shown(rows, metric), first = drawn[0], chosen = dlperf.baseline();
+    const training = rows.filter(dlperf.isTraining);
+    const drawn = shown(training.length ? training : rows, metric), first = drawn[0], chosen = dlperf.baseline();
     const own = drawn.find(row => !of(row, "published")) || first;
     const base = chosen && dlperf.comparable(chosen, first, metric) ? chosen : own;
     const unit = dlperf.unitOf(first, metric);
@@ -74,7 +76,7 @@
       element("figcaption", {}, panel.title + " ", element("small", {}, panel.aside)), dlperf.list(panel.bars)));
     const legend = element("p", { class: "legend" }, element("span", { class: "published" }, element("i", { class: "key" }),
       words.published_key), element("span", {}, notes.join(" ")), state.embed && element("a", { href: dlperf.written({ embed: "" }),
-      target: "_blank" }, words.compare));
+      target: "_blank" }, dlperf.credit(found.drawn.flatMap(panel => panel.bars))));
     const panelled = element("div", { class: "panels" }, ...body);
     return { ...found, body: body.length ? [panelled, legend] : [element("p", {}, words.no_bars)] };
   }

@@ -7,6 +7,9 @@
   if (!root) return;
   const { data, of, gpusOf, measure, unitOf, distinct, isTraining } = dlperf;
 
+  const CHOICES = ["case", "metric", "precision", "scale", "baseline"];
+  const charts = [...root.querySelectorAll("figure")];
+
   /* Offer these values, keeping the one that was chosen. */
   function offer(select, pairs, chosen) {
     select.replaceChildren(...pairs.map(pair => new Option(pair[1], pair[0])));
@@ -33,6 +36,25 @@
     return { ofCase, metric, shown };
   }
 
+  /* Keep in the address what was chosen; the number of its chart stands before each name. */
+  function keep(changed) {
+    const kept = new URLSearchParams(location.hash.slice(1)), number = charts.indexOf(changed);
+    CHOICES.forEach(name => kept.set(`${number}.${name}`, changed.querySelector("form")[name].value));
+    history.replaceState(null, "", "#" + [...kept].filter(pair => pair[0].includes(".")).map(pair => pair.map(encodeURIComponent).join("=")).join("&"));
+  }
+
+  /* Choose what the address holds, one by one: what may be chosen depends on what was before. */
+  function restore(figure) {
+    const kept = new URLSearchParams(location.hash.slice(1)), form = figure.querySelector("form"), number = charts.indexOf(figure);
+    if (!kept.has(`${number}.case`)) return;
+    CHOICES.forEach(name => {
+      const value = kept.get(`${number}.${name}`);
+      if (value && [...form[name].options].some(option => option.value === value)) form[name].value = value;
+      choose(form);
+    });
+    draw(figure);
+  }
+
   function draw(figure) {
     const form = figure.querySelector("form");
     const { ofCase, metric, shown } = choose(form);
@@ -43,6 +65,8 @@
     const unit = unitOf(ofCase[0], metric);
     figure.querySelector("figcaption").replaceChildren(form.case.value + " ",
       dlperf.element("small", {}, (unit && unit + " · ") + form.metric.selectedOptions[0].text));
+    const wanted = Object.entries({ case: form.case.value, metric, precision: form.precision.value });
+    figure.querySelector(".compare").hash = new URLSearchParams(wanted.filter(pair => pair[1]));
   }
 
   function begin(cases, figure) {
@@ -52,15 +76,17 @@
     form.addEventListener("change", event => {
       if (event.target.name === "case") form.precision.value = form.scale.value = form.baseline.value = "";
       draw(figure);
+      keep(figure);
     });
     choose(form);
+    restore(figure);
   }
 
   /* Each step is a task of its own, so that a reader's touch is answered between them. */
   function beginAll() {
     dlperf.open();
     const cases = distinct(data.rows.filter(row => of(row, "newest") && of(row, "value")).map(row => of(row, "case")));
-    const steps = [...root.querySelectorAll("figure")].map(figure => () => begin(cases, figure));
+    const steps = charts.map(figure => () => begin(cases, figure));
     const next = () => { const step = steps.shift(); if (step) { step(); whenIdle(next); } };
     whenIdle(next);
   }
