@@ -56,7 +56,7 @@ def proposed(dlperf, tmp_path, source: str, *options: str, words: str = "") -> t
 def test_a_campaign_runs_from_what_a_program_prints(dlperf, tmp_path, source, words, value, unit):
     code, err = proposed(dlperf, tmp_path, source, words=words)
     assert code == 0, err
-    assert "next: `dlperf run -f train`" in err
+    assert "next: `dlperf --workspace bench run -H local -f train`" in err
     assert dlperf("--workspace", "bench", "catalog", "check")[0] == 0
     code, _, err = dlperf("--workspace", "bench", "run", "-f", "train", "--repeats", "1", "--yes")
     assert code == 0, err
@@ -106,8 +106,11 @@ def test_a_program_without_a_value_leaves_one_line_and_no_file(dlperf, tmp_path,
         (["--program", "sh -c 'x"], "No closing quotation"),
         (["--program", "sh {bs}"], "{bs} has no value"),
         (["--program", "sh {files}/train.sh"], "write the path itself"),
-        (["--program", "sh", "--name", "numpy"], "the catalogue has a framework numpy already"),
+        (["bench", "--program", "sh", "--name", "numpy"], "the catalogue has a framework numpy already"),
         (["--program", "sh", "--name", "A b"], "only a-z"),
+        (["--program", "sh"], "name a folder for one: dlperf init DIR --program"),
+        (["bench", "--program", "sh -c true", "--ship"], "--ship: no word of the command is a file in"),
+        (["--ship"], "--ship is of a program: add --program COMMAND"),
         (["--seconds", "5"], "--seconds is of a program: add --program COMMAND"),
         ([__file__], "is no folder: name another"),
     ],
@@ -125,6 +128,41 @@ def test_nothing_is_overwritten(dlperf, tmp_path):
     assert code == 2
     assert "train.yaml exists: remove it, or choose another name with --name" in err
     assert (tmp_path / "bench" / "catalog" / "train.yaml").read_text() == before
+
+
+def test_a_program_that_is_sent_needs_nothing_of_its_folder(dlperf, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "speed.py").write_text("import json\ndef speed(path): return json.load(open(path))['speed']\n")
+    (tmp_path / "fast.json").write_text('{"speed": 12.5}')
+    source = """\
+        import os, sys
+        from speed import speed
+        if os.path.exists("data"):
+            print("the data is here")
+        print("speed:", speed(sys.argv[1].partition("=")[2]), "images/s")
+    """
+    code, err = proposed(dlperf, tmp_path, source, "--ship", words="--config=fast.json --data data")
+    assert code == 0, err
+    assert "not sent with the program, put it on each machine: data" in err
+    sent = ["fast.json", "speed.py", "train.py"]
+    for name in sent:
+        (tmp_path / name).unlink()
+    assert sorted(path.name for path in (tmp_path / "bench" / "catalog" / "workloads").iterdir()) == sent
+    code, _, err = dlperf("--workspace", "bench", "run", "-H", "local", "-f", "train", "--repeats", "1", "--yes")
+    assert code == 0, err
+    assert json.loads(dlperf("--workspace", "bench", "results", "--json")[1])[0]["value"] == 12.5
+
+
+def test_entries_that_give_no_plan_are_taken_back(dlperf, tmp_path):
+    machines = tmp_path / "bench" / "catalog" / "hardware"
+    assert dlperf("init", "bench")[0] == 0
+    (machines / "local.yaml").write_text(
+        "id: local\ntitle: Elsewhere\nnodes: [{name: a, host: 192.0.2.1}]\ngpus_per_node: 1\n"
+    )
+    code, err = proposed(dlperf, tmp_path, "print('12.5 GB/s')")
+    assert code == 2
+    assert "no hardware of the catalogue is this machine: describe it in catalog/hardware/" in err
+    assert not (tmp_path / "bench" / "catalog" / "train.yaml").exists()
 
 
 def test_a_program_that_goes_on_is_stopped_with_its_children(dlperf, tmp_path):

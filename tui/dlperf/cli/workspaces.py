@@ -12,23 +12,21 @@ import typer
 from dlperf.cli.options import print_skipped, workspace_option
 from dlperf.cli.output import print_note, print_text
 from dlperf.errors import RequestError
-from dlperf.view.text import count_noun, number, one_line
+from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
-    from dlperf.catalog.files.problem import Problem
     from dlperf.runs.paths import WorkspacePaths
-    from dlperf.view.program import Output, ProgramOutput
 
 commands = typer.Typer()
 
-QUICKSTART_DIRECTORY = Path("dlperf-quickstart")
+QUICKSTART_DIRECTORY, NEW_DIRECTORY = Path("dlperf-quickstart"), Path("bench")
 TRIAL_SECONDS = 60.0
 
 
 @commands.command()
 def init(
     context: typer.Context,
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Folder; default: the current one.")] = Path(),
+    directory: Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder; default: the current one.")] = None,
     program: Annotated[
         str | None,
         typer.Option(
@@ -37,6 +35,14 @@ def init(
             "{batch_size}'. Uses the workspace around DIR if there is one.",
         ),
     ] = None,
+    ship: Annotated[
+        bool,
+        typer.Option(
+            "--ship",
+            help="Copy the program's files into catalog/workloads, from where they are sent to each machine, and name "
+            "what else it reads.",
+        ),
+    ] = False,
     name: Annotated[
         str | None, typer.Option(metavar="ID", help="Id of its entries; default: the script's name.")
     ] = None,
@@ -57,10 +63,18 @@ def init(
     With --program, entries for a program, too.
     """
     if program is not None:
-        _add_program(workspace_option(context) or directory, program, name, batch_size, seconds or TRIAL_SECONDS)
+        from dlperf.view.program.adding import EntryFolder, add_program
+        from dlperf.view.program.command import read_program
+
+        found = read_program(program, Path.cwd(), batch_size, name)
+        place = EntryFolder(_workspace_root(workspace_option(context) or directory), _create)
+        words = add_program(found, place, seconds or TRIAL_SECONDS, ship, print_note)
+        print_note(f"next: `{_command_in(place.root, words)}`")
         return
-    if given := [word for word, value in (("--name", name), ("-b", batch_size), ("--seconds", seconds)) if value]:
+    options = {"--name": name, "-b": batch_size, "--seconds": seconds, "--ship": ship}
+    if given := [word for word, value in options.items() if value]:
         raise RequestError(f"{given[0]} is of a program: add --program COMMAND")
+    directory = directory or Path()
     if _is_workspace(directory):
         _update(directory)
         return
@@ -72,51 +86,31 @@ def init(
     print_note("next: `dlperf quickstart`, or add a machine in catalog/hardware/ and `dlperf check --hardware ID`")
 
 
-def _add_program(root: Path, command: str, name: str | None, batch_size: int | None, seconds: float) -> None:
-    """Run a program once and write its entries; a workspace is made only when the run gave a value."""
-    from dlperf.catalog.files.load import load_catalog
-    from dlperf.catalog.files.problem import CatalogError
-    from dlperf.runs.store import write_atomic
-    from dlperf.view import program
-
-    found = program.read_program(command, Path.cwd(), batch_size, name)
-    folder = _workspace_root(root)
-    path = folder / "catalog" / f"{found.name}.yaml"
-    if path.exists():
-        raise RequestError(f"{path} exists: remove it, or choose another name with --name")
-    catalog = load_catalog(folder / "catalog", complain=print_skipped)
-    program.refuse_taken(found.name, catalog)
-    print_note(f"running for at most {seconds:.0f} s: {shlex.join(found.trial_words)}")
-    output = program.run_bounded(found.trial_words, found.folder, seconds)
-    recognised = program.recognise(output, found, tuple(catalog.formats.values()))
-    if not (folder / "mkdocs.yml").exists():
-        _create(folder)
-        print_note(f"created a workspace: {folder.resolve()}")
-    write_atomic(path, program.as_yaml(found, recognised).encode())
-    problems: list[Problem] = []
-    load_catalog(folder / "catalog", complain=problems.append)
-    if own := [problem for problem in problems if problem.path == path]:
-        raise CatalogError(own)
-    _print_recognised(output, recognised)
-    print_note(f"wrote {path}; next: `dlperf run -f {found.name}`")
-
-
-def _workspace_root(start: Path) -> Path:
+def _workspace_root(start: Path | None) -> Path:
+    """Return the workspace at or above a folder, or the folder for a new one; in a terminal it is asked for."""
     from dlperf.runs.paths import WorkspacePaths
 
     try:
-        return WorkspacePaths.find(start).root
+        return WorkspacePaths.find(start or Path.cwd()).root
     except RequestError:
-        return start
+        if start is not None:
+            return start
+    if not sys.stdin.isatty():
+        raise RequestError(f"no workspace at or above {Path.cwd()}: name a folder for one: dlperf init DIR --program …")
+    return Path(typer.prompt("no workspace here: folder for one", str(NEW_DIRECTORY), err=True))
 
 
-def _print_recognised(output: Output, recognised: ProgramOutput) -> None:
-    example, figure = recognised.example, recognised.figure
-    if output.code is None:
-        print_note("the trial run was stopped; a campaign runs the program to its end")
-    kind = f"a proposed format, from: {one_line(example)}" if example else f"the format {recognised.format}"
-    print_note(f"recognised {count_noun(recognised.records, 'record')} of {kind}")
-    print_note(f"trial run: {number(figure.value, figure.unit)} by {figure.estimator}")
+def _command_in(root: Path, words: str) -> str:
+    """Return a command as it is typed in the current folder."""
+    from dlperf.runs.paths import WorkspacePaths
+
+    try:
+        is_found = WorkspacePaths.find(Path.cwd()).root.resolve() == root.resolve()
+    except RequestError:
+        is_found = False
+    here = Path.cwd().resolve()
+    shown = root.resolve().relative_to(here) if root.resolve().is_relative_to(here) else root
+    return f"dlperf {words}" if is_found else f"dlperf --workspace {shlex.quote(str(shown))} {words}"
 
 
 @commands.command()

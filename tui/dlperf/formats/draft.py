@@ -37,6 +37,8 @@ _FIELDS = [
     ("time", _TIME, _DATA["time"]),
     *((entry["group"], _compiled(entry), entry["value"]) for entry in _DATA["fields"]),
 ]
+_BAR_RATES = ("steps_per_second", "it/s"), ("seconds_per_step", "s/it")
+_ANY_BAR = r"\dit/s|\ds/it"
 _UNITS = {"tok": "tokens/s", "wor": "words/s", "seq": "sequences/s", "ima": "images/s", "img": "images/s"}
 
 
@@ -78,20 +80,40 @@ def draft_format(example: str, name: str = "my-format", is_only: bool = False) -
     if rate is None:
         raise ValueError(f"no rate in {example!r}")
     matches = ((name, pattern.search(example), expression) for name, pattern, expression in _FIELDS)
-    fields = [rate, *(_field(name, match, expression) for name, match, expression in matches if match)]
-    record = ".*?".join(field.expression for field in sorted(fields, key=lambda field: field.start))
+    fields = [_field(name, match, expression) for name, match, expression in matches if match]
+    record, other = _record([rate, *fields]), _other_way(rate)
+    detect = _ANY_BAR if other else rate.expression
     return f"""\
 id: {name}
 title: {"My training program" if name == "my-format" else f"Log of {name}"}
 unit: {rate.unit or "samples/s"}
 scope: {_scope(example)} # per_gpu, where each GPU prints its own speed
 window: interval # step, cumulative (a mean since the start), epoch, run
-detect: {_quote(rate.expression)}
+detect: {_quote(detect)}
 record: {_quote(record)}
-{_time_format(example)}# metadata: # of lines before the first record, each with one group
+{_dialects(other, fields)}{_time_format(example)}# metadata: # of lines before the first record, each with one group
 #   batch_size: 'batch size: (\\d+)' # per GPU, or global_batch_size
 #   gpus: 'world size: (\\d+)' # of all nodes
 """
+
+
+def _record(fields: Iterable[_DraftField]) -> str:
+    return ".*?".join(field.expression for field in sorted(fields, key=lambda field: field.start))
+
+
+def _dialects(other: _DraftField | None, fields: Iterable[_DraftField]) -> str:
+    if other is None:
+        return ""
+    record = _quote(_record([other, *fields]))
+    return f"dialects: [{{record: {record}}}] # the same bar at less than one step a second, or at more\n"
+
+
+def _other_way(rate: _DraftField) -> _DraftField | None:
+    """Return how a progress bar writes a rate on the other side of one step a second."""
+    for (name, ending), (other, its_ending) in (_BAR_RATES, _BAR_RATES[::-1]):
+        if rate.name == name and rate.expression.endswith(f"){ending}"):
+            return replace(rate, name=other, expression=f"(?P<{other}>{_WRITTEN}){its_ending}")
+    return None
 
 
 def _scope(line: str) -> str:

@@ -59,6 +59,14 @@ class Measured:
         return self.rule or natural_estimator(self.reading)
 
     @property
+    def logged_batch_size(self) -> int | None:
+        """Batch size of all GPUs that the log states, or that its rates and times imply."""
+        try:
+            return self.run.metadata.global_batch_size or self.reading.implied_batch_size
+        except NotEstimable:
+            return None
+
+    @property
     def value(self) -> float | None:
         """Throughput of all GPUs."""
         return self._estimate.value if isinstance(self._estimate, Estimate) else None
