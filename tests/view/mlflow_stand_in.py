@@ -16,6 +16,8 @@ class StandIn(HTTPServer):
         self.runs: list[Fields] = []
         self.authorization = ""
         """That requests must have."""
+        self.refusal = b""
+        """Answer to every request, where there is one."""
 
     def answer(self, path: str, asked: Fields) -> Fields:
         runs = {run["info"]["run_id"]: run for run in self.runs}
@@ -50,9 +52,9 @@ class _Handler(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         allowed = self.headers.get("Authorization", "") == self.server.authorization
         found = self.server.answer(self.path.removeprefix("/api/2.0/mlflow/"), asked) if allowed else {}
-        self.send_response(200 if allowed else 401)
+        self.send_response(403 if self.server.refusal else 200 if allowed else 401)
         self.end_headers()
-        self.wfile.write(json.dumps(found).encode())
+        self.wfile.write(self.server.refusal or json.dumps(found).encode())
 
     def log_message(self, *_: Any) -> None:
         """Print nothing."""

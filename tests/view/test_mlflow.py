@@ -95,6 +95,20 @@ def test_the_login_is_that_of_mlflow_itself(export, stand_in: StandIn, monkeypat
 
 
 @pytest.mark.parametrize(
+    ("refusal", "shown"),
+    [
+        (b"Invalid Host header - possible DNS rebinding attack detected\n", "Invalid Host header - possible"),
+        (b"<html><h1>Forbidden</h1>", "is it an MLflow server"),
+    ],
+)
+def test_the_words_of_a_server_that_refuses_are_shown(export, stand_in: StandIn, refusal: bytes, shown: str):
+    stand_in.refusal = refusal
+    code, said = export("--mlflow", address_of(stand_in))
+    assert code == 1
+    assert f"answered 403: {shown}" in said
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         ((), "export: name a FILE, or --mlflow"),

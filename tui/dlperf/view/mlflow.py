@@ -14,6 +14,7 @@ from dlperf.errors import DlperfError, RequestError
 from dlperf.runs.records import seconds_between
 from dlperf.table.model import ConfigurationResult
 from dlperf.view.http import SendError, send
+from dlperf.view.text import one_line
 
 EXPERIMENT = "dlperf"
 RESULT = "dlperf.result"
@@ -92,10 +93,11 @@ class _TrackingServer:
 
 
 def _server_message(answer: bytes) -> str:
-    """Return the message in an answer of MLflow; empty where there is none."""
+    """Return what a server said: the message of MLflow, or a plain line; empty for a page, or nothing."""
     with suppress(ValueError, TypeError, KeyError):
         return str(json.loads(answer)["message"])[:LONGEST]
-    return ""
+    text = one_line(answer.decode("utf-8", "replace"))[:LONGEST]
+    return "" if text.startswith(("<", "{")) else text
 
 
 def _authorization() -> dict[str, str]:
