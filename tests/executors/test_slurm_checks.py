@@ -22,7 +22,7 @@ __all__ = ["executor"]
 async def test_no_more_time_is_asked_for_than_the_partition_gives(executor, slurm, tmp_path):
     trial = slurm_trial(tmp_path, "echo done", queue={"partition": "short"})
     items = {item.check: item for item in await executor.check(trial.launch)}
-    assert (items["time_limit"].ok, items["slurm"].ok) == (True, True)
+    assert [(items[name].ok, items[name].caution) for name in ("time_limit", "slurm")] == [(True, True), (True, False)]
     assert str(items["time_limit"].message) == (
         "partition short allows at most 2 min, but a trial may take 6 min: Slurm would end it"
     )

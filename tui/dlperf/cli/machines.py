@@ -106,7 +106,8 @@ def _fleet_row(fleet: Fleet) -> tuple[object, ...]:
 
 
 def _check_row(item: CheckItem) -> tuple[str, ...]:
-    return (item.node, item.check, "ok" if item.ok else "NOT READY", str(item.message_with_advice))
+    verdict = "CAUTION" if item.caution else "ok" if item.ok else "NOT READY"
+    return (item.node, item.check, verdict, str(item.message_with_advice))
 
 
 def check_document(item: CheckItem) -> dict[str, Any]:

@@ -101,6 +101,8 @@ class CheckItem:
     """What to do, where the message does not say so."""
     hardware: str = ""
     """Entry of the catalogue for which it was checked."""
+    caution: bool = False
+    """A trial may start, and what the message says may end it."""
 
     @property
     def title(self) -> Message:

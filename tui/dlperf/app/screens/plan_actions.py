@@ -288,6 +288,8 @@ def _check_row(item: dict[str, Any]) -> Row:
     if advice:
         found = message("and_more", subject=found, more=Message.from_json(advice))
     name = render(message(f"check_{item['check']}")).replace("_", " ")
-    verdict = _("ok") if item["ok"] else _("NOT READY")
+    verdict, tone = (_("ok"), "good") if item["ok"] else (_("NOT READY"), "bad")
+    if item.get("caution"):
+        verdict, tone = _("CAUTION"), "warn"
     cells = (str(item["node"]), str(item.get("hardware", "")), name, verdict, render(found))
-    return Row(tuple(map(printable, cells)), tones=("", "dim", "", "good" if item["ok"] else "bad", ""))
+    return Row(tuple(map(printable, cells)), tones=("", "dim", "", tone, ""))

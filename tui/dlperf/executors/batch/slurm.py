@@ -117,4 +117,4 @@ def time_items(node: str, launch: Launch, most: int | None) -> list[CheckItem]:
     explicit = bool(options.get("time_limit_minutes"))
     code = "partition_limit" if explicit else "partition_gives_less"
     text = message(code, partition=options.get("partition") or "(default)", most=most, wanted=wanted)
-    return [CheckItem(node, "time_limit", not explicit, text)]
+    return [CheckItem(node, "time_limit", not explicit, text, caution=not explicit)]
