@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import pytest
 from builder import POINTS, CampaignBuilder, engine_of, planned, running_campaign, training_log
-from driving import driving, screen_of, shown, strips_of, until, until_gone, until_shown
+from driving import driving, press, screen_of, shown, strips_of, until, until_gone, until_said, until_shown
 from textual.pilot import Pilot
 
 from dlperf.app.app import DlperfApp
@@ -213,6 +213,9 @@ async def test_logs_are_shown_side_by_side_and_keys_work_on_the_one_with_the_foc
         await until_shown(pilot, "paused at line 2")
         await pilot.press("|")
         await until_gone(pilot, "of the second node")
+        await pilot.resize_terminal(90, 40)
+        await press(pilot, "|")
+        await until_said(pilot, "There is room for a second log from 110 columns on.")
 
 
 async def test_ssh_logs_in_to_the_node_of_a_log(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):

@@ -16,6 +16,8 @@ from builder import (
 )
 from driving import driving, press, screen_of, until, until_gone, until_shown
 
+from dlperf.app.model.events import event_columns
+from dlperf.app.model.table import columns_that_fit
 from dlperf.app.model.trials import TrialGroup
 from dlperf.app.screens.trial import TrialScreen
 from dlperf.app.screens.watch import WatchScreen
@@ -185,6 +187,10 @@ async def test_events_are_listed_with_time_and_cause(workspace: WorkspacePaths):
         await until_shown(
             pilot, "05-04 10:21:50  node lost", "h200-01 port 22", "✗ failed", "campaign started", str(RUNNING)
         )
+
+
+def test_events_name_their_trial_in_a_narrow_window():
+    assert [index for index, _width in columns_that_fit(event_columns(), 70, (14, 19, 40, 60))] == [0, 1, 2, 3]
 
 
 async def test_the_cursor_stays_where_it_was_moved_until_it_is_to_follow_what_runs_again(workspace: WorkspacePaths):

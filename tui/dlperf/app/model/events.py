@@ -39,8 +39,8 @@ def event_columns() -> tuple[Column, ...]:
     return (
         Column(_("time"), 14, importance=9),
         Column(_("event"), 16, importance=9),
-        Column("", 20, importance=8),
-        Column(_("cause"), 20, importance=8, flexible=True),
+        Column("", 18, importance=9),
+        Column(_("cause"), 12, importance=8, flexible=True),
     )
 
 

@@ -22,7 +22,7 @@ from dlperf.app.model.trials import (
     trial_to_show,
 )
 from dlperf.app.screens.campaign_actions import campaign_lines
-from dlperf.app.screens.log_actions import LogActions
+from dlperf.app.screens.log_actions import MIN_LOG_CELLS, LogActions
 from dlperf.app.screens.trial_list import TrialList
 from dlperf.app.watching import CampaignGoneError, WatchedCampaign
 from dlperf.app.widgets.device_table import DeviceTable
@@ -236,6 +236,8 @@ class WatchScreen(TrialList, LogActions):
         self._update_side_logs()
         if self._shows_side_logs and self.campaign and len(self.campaign.side_logs(self._shown)) < 2:
             self.notify(_("There is no other log to show: the trial has one, and no other trial runs."), markup=False)
+        elif self._shows_side_logs and self.size.width < 2 * MIN_LOG_CELLS:
+            self.notify(_("There is room for a second log from {count} columns on.", count=2 * MIN_LOG_CELLS))
 
     def _update_side_logs(self) -> None:
         self.show_side_logs(self.campaign.side_logs(self._shown) if self._shows_side_logs and self.campaign else {})
