@@ -16,7 +16,7 @@ from dlperf.messages import CHINESE, ENGLISH, message, quoted
 from dlperf.messages.finding import Finding
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import answers
+from dlperf.report.answer import answers, short_name
 from dlperf.report.data import SiteData
 from dlperf.report.pages.frameworks import frameworks_index
 from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, home
@@ -267,3 +267,17 @@ def test_a_missing_figure_says_why(status: Status, english: str, chinese: str) -
 )
 def test_axes_are_said_in_words(axis: tuple[str, str | int], english: str, chinese: str) -> None:
     assert (figures.axes_text(ENGLISH, [axis]), figures.axes_text(CHINESE, [axis])) == (english, chinese)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("NVIDIA H100 SXM 80GB", "H100"),
+        ("NVIDIA H100 PCIe 80GB", "H100 PCIe"),
+        ("8 x H100 96GB 500W", "H100 96GB"),
+        ("NVIDIA H200 NVL 141GB", "H200 NVL"),
+        ("A box", ""),
+    ],
+)
+def test_a_slower_form_of_an_accelerator_has_a_name_of_its_own(title: str, name: str) -> None:
+    assert short_name(title) == name

@@ -14,8 +14,8 @@ from dlperf.verdicts.claims import UNKNOWN, Claim, Known, claim, joint_level, kn
 from dlperf.verdicts.families import family_of, work_left_out
 from dlperf.verdicts.inference.verdict import LEVEL
 
-CHIP = re.compile(r"\b(?:GB|MI|[ABHLTPV])\d{2,3}X?\b", re.IGNORECASE)
-"""Name of an accelerator within the title of a machine."""
+CHIP = re.compile(r"\b((?:GB|MI|[ABHLTPV])\d{2,3}X?)\b(?:[ -](PCIe|NVL|96GB)\b)?", re.IGNORECASE)
+"""Name of an accelerator within the title of a machine, and its form where that is not the common one."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,13 @@ def chip(data: SiteData, row: ConfigurationResult) -> str:
     entry = data.hardware.get(row.hardware)
     accelerator = data.accelerators.get(entry.accelerator or "") if entry else None
     title = data.hardware_title(row.hardware, row.campaign)
-    found = CHIP.search(accelerator.title if accelerator else title)
-    return found[0].upper() if found else title
+    return short_name(accelerator.title if accelerator else title) or title
+
+
+def short_name(title: str) -> str:
+    """Return ``H200`` or ``H100 PCIe`` of a longer title; empty where it names no accelerator."""
+    found = CHIP.search(title)
+    return " ".join(filter(None, (found[1].upper(), found[2]))) if found else ""
 
 
 def gpus_of(language: Language, data: SiteData, found: Claim) -> str:

@@ -12,7 +12,7 @@ from dlperf.catalog.units import counts_samples
 from dlperf.measured.statistics import mfu
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report.answer import CHIP, chip
+from dlperf.report.answer import chip, short_name
 from dlperf.report.data import SiteData, grouped
 from dlperf.report.pages.explorer import by_relevance
 from dlperf.report.pages.overview import best_of_origins, best_rows, interest
@@ -80,8 +80,7 @@ def accelerators(data: SiteData) -> dict[str, Accelerator]:
             counted.setdefault(chip(data, row), Counter())[entry.accelerator] += 1
     named = {name: data.accelerators[counts.most_common(1)[0][0]] for name, counts in counted.items()}
     for accelerator in data.accelerators.values():
-        if found := CHIP.search(accelerator.title):
-            named.setdefault(found[0].upper(), accelerator)
+        named.setdefault(short_name(accelerator.title), accelerator)
     return {name: named[name] for name in sorted({chip(data, row) for row in data.current}) if name in named}
 
 
