@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 
@@ -189,10 +189,12 @@ def find_commit(
         ends += measure(history.bad, history.good)
         values = [[math.exp(value) for name, value in ends if name == side] for side in (history.good, history.bad)]
         found = judge(Sides(*values, paired=True), IN_TURNS)
-        if found and found.code == "worse":
+        if found and found.decided:
             break
-    else:
-        return "cannot tell", count.total()
+    # what is the same may still be worse by less than is excluded
+    found = judge(Sides(*values, paired=True), replace(IN_TURNS, loss=0.0))
+    if found is None or found.code != "worse":
+        return found.code.replace("_", " ") if found else "cannot tell", count.total()
     beliefs, _ = search(history, tuple(ends), measure)
     if beliefs.found:
         return "right" if beliefs.found == str(first) else "wrong", count.total()

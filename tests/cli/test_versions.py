@@ -119,11 +119,12 @@ def test_commits_that_do_not_run_leave_a_range_and_another_exit_code(counting, c
     assert "cannot tell: one of 2 commits" in done.stderr
 
 
-def test_equal_ends_are_said_to_be_the_same(counting, checkout):
+def test_equal_ends_may_still_differ_by_less_than_their_trials_exclude(counting, checkout):
     for _ in range(3):
         commit(checkout, "1")
-    done = counting.dlperf("bisect", "HEAD~2", "HEAD", *WORDS, "--yes", code=2)
-    assert "so there is no search: same: +0.00 %" in done.stderr
+    done = counting.dlperf("bisect", "HEAD~2", "HEAD", *WORDS, "--yes", code=4)
+    assert "cannot tell: +0.00 % (-0.04 % … +0.04 %), not even 1,000 trials each would decide" in done.stderr
+    assert "a loss of 0.10 % is excluded (--loss), a smaller one is not" in done.stderr
 
 
 def test_each_commit_has_a_build_of_its_own(counting, checkout):

@@ -57,7 +57,7 @@ def test_another_machine_may_differ_by_what_machines_of_its_kind_differ_by():
     baseline = baseline_of("main", [before], [before])
     outcome, said = verdict(baseline, row(*moved(-0.03), campaign="b", gpu="y"))
     assert outcome == "cannot_tell"
-    assert said.endswith("no number of trials would decide: campaigns or machines may differ by more")
+    assert said.endswith("not even 1,000 trials each would decide")
     assert verdict(baseline, row(*moved(-0.03), campaign="b"))[0] == "worse"
     kind = [
         row(*moved(by), campaign=gpu, gpu=gpu)

@@ -27,7 +27,7 @@ from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.baselines import baseline_of, judge_reference
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.compare import Selector, compare
-from dlperf.verdicts.judging import Judgement, below, exit_code, judge_rows
+from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, any_loss, below, exit_code, judge_rows
 from dlperf.verdicts.trend import judge_history
 
 Values = tuple[float, ...]
@@ -168,7 +168,7 @@ def test_a_door_that_judges_says_so_in_text_json_files_for_ci_and_its_exit_code(
     assert [item.tag for case in suite.iter("testcase") for item in case] == [marks.get(verdict, "system-out")]
     assert not re.search(r"loss of 0\.00", str(found.verdict))
     if verdict == "cannot_tell":
-        wanted = r"about \d+ more (trials each|campaigns of this level) would decide|no number of trials would"
+        wanted = r"about \d+ more (trials each|campaigns of this level) would decide|not even 1,000 trials each"
         assert re.search(wanted, str(found.verdict))
 
 
@@ -183,6 +183,15 @@ def test_a_ratio_that_must_not_be_undercut_follows_the_same_trials(verdict: str,
 def test_nothing_that_was_judged_is_a_failure() -> None:
     assert exit_code([]) is ExitCode.MEASURED_FAILED
     assert exit_code(["better", "cannot_tell", "worse"]) is ExitCode.MEASURED_FAILED
+
+
+def test_ends_that_are_the_same_are_no_worse_only_by_the_loss_that_was_named() -> None:
+    before, now = row(*STEADY), row(*(value * 0.9995 for value in STEADY), turn=1)
+    same = judge_rows(before, now)
+    assert (same.outcome, any_loss(same, DEFAULTS).outcome) == ("same", "worse"), "0.05 % slower in each pair"
+    assert any_loss(same, Options(loss=0.01)) is same
+    unclear = any_loss(judge_rows(before, row(*STEADY[::-1], turn=1)), DEFAULTS)
+    assert (unclear.outcome, unclear.found and unclear.found.more) == ("cannot_tell", None)
 
 
 def test_versions_whose_trials_alternated_stay_pairs_although_some_were_lost() -> None:

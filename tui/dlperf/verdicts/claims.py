@@ -28,6 +28,7 @@ from dlperf.verdicts.inference.verdict import (
     LEAST_STEPS,
     LEAST_UNITS,
     LEVEL,
+    MOST_NEEDED,
     OF_KIND,
     Sides,
     Variation,
@@ -225,7 +226,11 @@ def undecided(found: Verdict | None) -> Message:
     """Return why a test does not decide: how many more trials would, or that none would."""
     if found is None:
         return message("one_trial")
-    return message("no_trials_decide") if found.more is None else message("more_trials", count=found.more)
+    return (
+        message("no_trials_decide", most=MOST_NEEDED)
+        if found.more is None
+        else message("more_trials", count=found.more)
+    )
 
 
 def joint_level(claims: Iterable[Claim | None]) -> float:

@@ -50,8 +50,9 @@ def bisect(
     Of two images of one name with dates in their tags, the images of the days between (or months, of tags such as
     26.02) are searched; one that cannot be had counts as not measured.
 
-    Prints the commit once it is 99 % probable. Exits with 4 where that is not reached, and prints those that remain;
-    with 2 where BAD is no worse. The steps' results are neither listed nor published.
+    Prints the commit once it is 99 % probable. Exits with 4 where that is not reached, and prints those that remain, or
+    how many trials would show whether BAD is worse; with 2 where it is better, or no worse by --loss. The results of
+    the steps are neither listed nor published.
     """
     from dlperf.verdicts.inference.commit_search import MOST_OF_ENDS, search
 
@@ -92,13 +93,17 @@ class Steps:
             RequestError: BAD is no worse, or one of both gives no value.
             typer.Exit: it cannot be told.
         """
+        from dlperf.verdicts.judging import any_loss
+
         sides = [self._version(commit) for commit in (good, bad)]
         found, _, campaign = self._turns.run(sides)
-        item = found[0] if found else None
+        item = any_loss(found[0], self._turns.chosen) if found else None
         if item is None or item.outcome not in ("worse", "cannot_tell"):
             why = item.verdict if item else "no value"
             raise RequestError(f"{_short(bad)} is not worse than {_short(good)}, so there is no search: {why}")
         print_note(f"{_short(bad)} against {_short(good)}: {item.verdict}")
+        if found[0].outcome == "same" and found[0].found:
+            print_note(f"a loss of {percent(found[0].found.loss, 2)} is excluded (--loss), a smaller one is not")
         if item.outcome == "cannot_tell":
             raise typer.Exit(ExitCode.CANNOT_TELL)
         return self._step(campaign, sides)
