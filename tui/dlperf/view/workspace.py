@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dlperf.catalog.files.load import Catalog
-    from dlperf.table.model import ConfigurationResult
-    from dlperf.verdicts.compare import Comparisons
+    from dlperf.view.notebook.comparisons import ShownComparisons
+    from dlperf.view.notebook.plans import ShownPlan
+    from dlperf.view.notebook.results import Results
 
 Words = str | Sequence[str]
 """One or several, as ``Sizes``."""
@@ -92,15 +93,16 @@ class Workspace:
         """Return the entries that a selection can name, built-in ones included."""
         return load_entries(self.paths, self._complain)
 
-    def plan(self, selection: Selection) -> Plan:
+    def plan(self, selection: Selection) -> ShownPlan:
         """Return the configurations that a selection would run, and those that cannot run, with the reason.
 
         Raises:
             RequestError: an id is unknown, or nothing fits the selection.
         """
         from dlperf.plan import expand
+        from dlperf.view.notebook.plans import ShownPlan
 
-        return expand(selection, self.catalog())
+        return ShownPlan.of(expand(selection, self.catalog()))
 
     def start(self, plan: Plan, name: str | None = None) -> str:
         """Start a campaign, whose engine runs on when Python ends, and return its name.
@@ -150,22 +152,23 @@ class Workspace:
         campaigns: Words = (),
         statuses: Words = (),
         metrics: Words = (),
-    ) -> list[ConfigurationResult]:
+    ) -> Results:
         """Return each measured or published configuration, or a row for each of the metrics (``all``: every one).
 
         Raises:
             RequestError: a campaign, status, metric, machine, framework, case or precision is unknown.
         """
         from dlperf.table.load import filters_of, load_results
+        from dlperf.view.notebook.results import Results
 
         words = {"campaigns": _several(campaigns), "statuses": _several(statuses), "metrics": _several(metrics)}
         rows = load_results(self.paths, filters_of(selection, **words), self._complain)
         if not rows:
             _refuse_unknown_statuses(words["statuses"])
             self.refuse_unknown(selection, words["campaigns"])
-        return rows
+        return Results(rows)
 
-    def compare(self, a: str, b: str, metric: str | None = None, loss: float | None = None) -> Comparisons:
+    def compare(self, a: str, b: str, metric: str | None = None, loss: float | None = None) -> ShownComparisons:
         """Compare B with A, each a campaign, a configuration id, or ``axis=value[,axis=value…]``.
 
         Args:
@@ -175,8 +178,9 @@ class Workspace:
             RequestError: a side matches nothing, or the two share no configuration.
         """
         from dlperf.verdicts.workspace import compare_in_workspace
+        from dlperf.view.notebook.comparisons import ShownComparisons
 
-        return compare_in_workspace(self.paths, a, b, self._complain, metric, loss)
+        return ShownComparisons.of(compare_in_workspace(self.paths, a, b, self._complain, metric, loss))
 
     def refuse_unknown(self, selection: Selection, campaigns: Sequence[str]) -> None:
         """Reject a misspelt name in what selects no result: it would look like one that was not measured."""

@@ -1,0 +1,1 @@
+"""What the Python API returns, as notebooks show it."""
