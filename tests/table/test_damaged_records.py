@@ -141,6 +141,10 @@ def test_a_campaign_is_neither_hidden_nor_named_like_an_option(tmp_path, name):
         workspace_in(tmp_path).new_campaign(name)
 
 
+def test_a_name_of_many_chinese_characters_is_one(tmp_path):
+    assert workspace_in(tmp_path).new_campaign("基线" * 30).directory.name == "基线" * 30
+
+
 def test_a_campaign_whose_creation_was_cut_off_is_explained(tmp_path):
     workspace = workspace_in(tmp_path)
     (workspace.runs / "early").mkdir()

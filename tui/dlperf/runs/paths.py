@@ -293,7 +293,7 @@ class WorkspacePaths:
                 "bytes as a folder, and is not 'published'"
             )
         found = CampaignPaths(self.runs / older)
-        return found if older != folder and found.plan.exists() else CampaignPaths(self.runs / folder)
+        return found if older != folder and is_regular(found.plan) else CampaignPaths(self.runs / folder)
 
     def new_campaign(self, name: str) -> CampaignPaths:
         """The same for a campaign that is to be created, which can neither be blank or hidden nor look like an option.
