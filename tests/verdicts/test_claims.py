@@ -257,7 +257,10 @@ def test_variations_are_those_of_configurations_with_seven_campaigns_or_three_ma
     ]
     assert known_variation(pairs).machines is None, "each on two machines"
     assert known_variation([replace(row, value=7000.0 + n) for row in cases for n in range(6)]).campaigns is None
-    assert known_variation([replace(LOW, value=7000.0 + n) for n in range(7)]).campaigns is not None
+    nightly = [replace(LOW, value=7000.0 + n) for n in range(7)]
+    assert known_variation(nightly).campaigns is not None
+    changing = [of_trials(row, conditions=CONDITIONS | {"programs.a.py": row.value}) for row in nightly]
+    assert known_variation(changing).campaigns is not None, "a program that changes each night varies, too"
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def test_a_worse_campaign_fails_with_the_statistics_also_in_the_files_for_ci(run
     assert "1 of 1 worse" in "".join(ElementTree.parse(folder / "badge.svg").getroot().itertext())
     (item,) = json.loads(run("baseline", "compare", "main", "slower", "--json", code=1)[0])
     assert (item["outcome"], item["failed"], round(item["difference"], 2)) == ("worse", True, -0.5)
+    assert item["assumed"] is ("campaigns are assumed to differ as much as trials" in err) is True
 
 
 @pytest.mark.usefixtures("main_baseline")

@@ -194,7 +194,11 @@ LossOption = Annotated[
 MaxRepeatsOption = Annotated[
     int | None,
     typer.Option(
-        "--max-repeats", metavar="N", min=2, help="Trials of each side up to which are added while nothing is decided."
+        "--max-repeats",
+        metavar="N",
+        min=2,
+        help="Most trials of each side, added while nothing is decided; fewer than 5 decide nothing. Default: 15 in "
+        "turns, 10 of two campaigns, 30 of each end of a search.",
     ),
 ]
 BudgetOption = Annotated[

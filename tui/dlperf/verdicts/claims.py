@@ -239,19 +239,18 @@ def joint_level(claims: Iterable[Claim | None]) -> float:
 
 
 def known_variation(rows: Iterable[ConfigurationResult]) -> Known:
-    """Return the variations between campaigns and between machines.
+    """Return the variation between campaigns and that between machines, each None until enough were measured.
 
-    Of configurations that ran in seven campaigns on one machine, and on three machines of a kind.
+    Between campaigns: of configurations that ran in seven campaigns on one machine, whatever their programs: what
+    programs change counts as variation. Between machines: of equal programs that ran on three machines of a kind.
     """
-    found: dict[tuple[object, ...], dict[Recorded, list[float]]] = {}
+    series: dict[tuple[object, ...], list[float]] = {}
+    kinds: dict[tuple[object, ...], dict[Recorded, list[float]]] = {}
     for row in sorted(rows, key=last_start):
         gpus = recorded(row, *MACHINE)
         if row.value and row.value > 0 and gpus:
-            point = (row.id, row.metric, row.unit, row.protocol, recorded(row, "programs."))
-            found.setdefault(point, {}).setdefault(gpus, []).append(row.value)
-    series = (values for machines in found.values() for values in machines.values())
-    kinds = (machines.values() for machines in found.values() if len(machines) >= LEAST_UNITS)
-    return Known(
-        campaigns=between_steps(values for values in series if len(values) > LEAST_STEPS),
-        machines=pooled([median(values) for values in machines] for machines in kinds),
-    )
+            point = row.id, row.metric, row.unit, row.protocol
+            series.setdefault((*point, gpus), []).append(row.value)
+            kinds.setdefault((*point, recorded(row, "programs.")), {}).setdefault(gpus, []).append(row.value)
+    machines = ([median(values) for values in each.values()] for each in kinds.values() if len(each) >= LEAST_UNITS)
+    return Known(between_steps(each for each in series.values() if len(each) > LEAST_STEPS), pooled(machines))

@@ -62,6 +62,8 @@ class Judgement:
     """None where nothing was measured."""
     found: Verdict | None = None
     policy: Policy = APART
+    assumed: bool = False
+    """Whether campaigns are assumed to differ as much as trials, because too few were measured."""
 
     @property
     def failed(self) -> bool:
@@ -76,7 +78,7 @@ class Judgement:
     def as_data(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
         numbers = {name: getattr(self.found, name, None) for name in ("difference", "low", "high", "p", "loss", "more")}
-        names = ("configuration", "metric", "outcome", "failed", "verdict", "pair")
+        names = ("configuration", "metric", "outcome", "failed", "verdict", "pair", "assumed")
         return {name: getattr(self, name) for name in names} | numbers | {"verdict_code": self.verdict.to_json()}
 
 
@@ -114,10 +116,10 @@ def judge_rows(
     why = list(refusals(before, now))
     if found is None or found.code == "cannot_tell":
         why.append(undecided(found))
-    if found is None or why:
-        verdict = message("cannot_tell", why=tuple(why)) if found is None else told(found, now, "cannot_tell", why)
-        return Judgement(now.id, now.metric, "cannot_tell", verdict, pair, found, policy)
-    return Judgement(now.id, now.metric, found.code, told(found, now, found.code), pair, found, policy)
+    code: Outcome = "cannot_tell" if found is None or why else found.code
+    verdict = message("cannot_tell", why=tuple(why)) if found is None else told(found, now, code, why)
+    assumed = not alternated and known.campaigns is None
+    return Judgement(now.id, now.metric, code, verdict, pair, found, policy, assumed)
 
 
 def any_loss(item: Judgement, options: Options) -> Judgement:

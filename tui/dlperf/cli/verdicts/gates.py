@@ -38,8 +38,9 @@ def save(
 ) -> None:
     """Save the latest selected results as baselines/NAME.json. Each needs five trials.
 
-    Each keeps the smallest loss that its variation lets a gate decide, and how much campaigns and machines of the
-    workspace differ: seven campaigns and three machines are needed, until then it is assumed.
+    Each keeps the smallest loss that its variation lets a gate decide, and how much campaigns and machines of its kind
+    differ: by the configurations of the workspace that ran in seven campaigns on one machine, changes of their programs
+    included, and on three machines. Until there is one, it is assumed.
     """
     from dlperf.table.load import filters_of
     from dlperf.verdicts.baselines import baseline_of, write_baseline
@@ -137,6 +138,8 @@ def print_judgements(found: Sequence[Judgement], against: str, ci: Path | None, 
     if ci is not None:
         write_ci_files(ci, found, against)
         print_note(f"files for CI: {ci}")
+    if any(item.assumed for item in found):
+        print_note("campaigns are assumed to differ as much as trials: no configuration ran in seven on one machine")
     code = exit_code([item.outcome for item in found])
     print_note(f"gate {GATES[code]}: {summary_of(found, against)}")
     return code

@@ -44,10 +44,10 @@ def reproduce(
     """Run a result again. Tells whether it is better, worse or the same.
 
     Hardware, framework and protocol are those of the result unless given. Five trials run, then up to ten
-    (--max-repeats). Campaigns and machines differ by themselves: by how much is taken from the workspace once seven
-    campaigns and three machines were measured, and assumed until then. Exits with 1 if the new trials are worse, with 4
-    if it cannot be told. Of a third-party result the nearest configuration runs that the machine can, and the verdict
-    is a share of the published throughput of a GPU.
+    (--max-repeats). Campaigns and machines differ by themselves: by how much is taken from the configurations of the
+    workspace that ran in seven campaigns on one machine, or on three machines, and assumed until then. Exits with 1 if
+    the new trials are worse, with 4 if it cannot be told. Of a third-party result the nearest configuration runs that
+    the machine can, and the verdict is a share of the published throughput of a GPU.
     """
     from dlperf.campaign.create import create_campaign
     from dlperf.cli.plan import print_plan
