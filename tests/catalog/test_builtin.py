@@ -110,13 +110,19 @@ NAMES = {
     "NVIDIA H20": "h20",
     "NVIDIA H100 80GB HBM3": "h100-sxm",
     "NVIDIA H100 PCIe": "h100-pcie",
+    "NVIDIA H100 80GB HBM2e": "h100-pcie",
     "NVIDIA H200": "h200-sxm",
     "NVIDIA H200 NVL": "h200-nvl",
     "NVIDIA GH200 480GB": "gh200-96gb",
     "NVIDIA B200": "b200-sxm",
     "NVIDIA GB200": "gb200",
+    "AMD Instinct MI210": "mi210",
+    "AMD Instinct MI250X": "mi250x",
+    "AMD Instinct MI355X": "mi355x",
+    "HL-225": "gaudi2",
+    "AWS Trainium2": "trainium2",
 }
-"""As nvidia-smi names them."""
+"""As the driver names them."""
 
 
 @pytest.mark.parametrize("name", NAMES)

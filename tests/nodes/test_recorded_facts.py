@@ -46,8 +46,15 @@ def nvidia(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "nvidia-smi").write_text(SMI)
     (tmp_path / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr(Nvidia, "is_present", lambda self: True)
+    (tmp_path / "dxg").touch()
+    monkeypatch.setattr(nvidia_module, "DRIVERS", ("/nowhere", str(tmp_path / "dxg")))
     return tmp_path
+
+
+def test_gpus_under_wsl_are_found_without_a_driver_of_linux(nvidia):
+    assert Nvidia().is_present()
+    (nvidia / "dxg").unlink()
+    assert not Nvidia().is_present()
 
 
 def test_the_libraries_that_a_process_mapped_are_recorded_with_their_versions(tmp_path):

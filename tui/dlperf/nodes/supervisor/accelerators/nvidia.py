@@ -11,6 +11,8 @@ from ..files import Json
 from ..processes import Stream, output
 from .vendor import COLUMNS, ENERGY, Application, DeviceReading, Vendor, installed_version
 
+DRIVERS = ("/proc/driver/nvidia", "/dev/dxg")
+"""Of the driver under Linux, and of the GPUs of Windows under WSL 2, which shows no other trace of them."""
 GPU_FACTS = (
     ("index", "index", int),
     ("name", "name", str),
@@ -67,7 +69,7 @@ class Nvidia(Vendor):
         self.energy: Optional[EnergyCounters] = None
 
     def is_present(self) -> bool:
-        return os.path.exists("/proc/driver/nvidia") and shutil.which("nvidia-smi") is not None
+        return any(map(os.path.exists, DRIVERS)) and shutil.which("nvidia-smi") is not None
 
     def gpus(self) -> List[Json]:
         return gpu_facts(GPU_FACTS)
