@@ -7,8 +7,8 @@ from itertools import islice
 from math import isnan
 from operator import le, lt
 
-REPEATS_LIMIT = 64
-"""Records of a run's first step before which the start of another program is searched: each search costs time."""
+SEARCHES_LIMIT = 64
+"""Records of a run that do not go on before which the start of another program is searched: each search costs time."""
 
 STAGE_RECORDS = 100
 """Records after which a return to the second position of a run is a stage of its own, and no line out of order."""
@@ -25,7 +25,7 @@ class RunPosition:
         self._second: Position | None = None
         self._count = 0
         self._last: Position | None = None
-        self._repeats = 0
+        self._searches = 0
 
     def advance(
         self,
@@ -38,7 +38,7 @@ class RunPosition:
         Args:
             epochs: of each record, NaN where it has none; None where none has.
             steps: of each record, NaN where it has none.
-            begins: whether another program began before the record of this index, which repeats the run's only step.
+            begins: whether another program began before the record of this index, which does not go on in the run.
         """
         if epochs is None:
             epochs = [0.0] * len(steps)
@@ -54,16 +54,18 @@ class RunPosition:
             (
                 index
                 for index, position in enumerate(positions)
-                if (self._repeats_the_only(position) and begins(index)) or self._is_back(position)
+                if (self._may_begin(position) and begins(index)) or self._is_back(position)
             ),
             len(steps),
         )
 
-    def _repeats_the_only(self, position: Position) -> bool:
-        """Return whether a record has the one position that the run has so far, which several ranks may print."""
-        if not position == self._first == self._last or self._repeats == REPEATS_LIMIT:
+    def _may_begin(self, position: Position) -> bool:
+        """Return whether a record goes back, or has the run's only position, which several ranks may print."""
+        if self._last is None or self._searches == SEARCHES_LIMIT:
             return False
-        self._repeats += 1
+        if not (position < self._last or position == self._first == self._last):
+            return False
+        self._searches += 1
         return True
 
     def _is_monotonic(self, epochs: Sequence[float], steps: Sequence[float]) -> bool:
