@@ -187,6 +187,7 @@ NO_LOGS = {
     "empty": (Path.touch, "empty"),
     "empty when unpacked": (lambda path: path.write_bytes(gzip.compress(b"")), "empty: nothing to parse"),
     "binary": (write_binary, "a binary file, no training log"),
+    "emptied while written": (lambda path: path.write_bytes(b"\0" * 900 + b"hello\n" * 9), "no throughput record"),
     "noise": (write_noise, "a binary file, no training log"),
     "damaged": (write_damaged, "a damaged packed file: pack it again, or give the plain log"),
     "no gzip at all": (write_no_gzip, "a damaged packed file: pack it again, or give the plain log"),

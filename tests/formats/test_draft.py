@@ -12,6 +12,7 @@ from dlperf.formats.registry import detect, parser_for
 
 UNKNOWN = {
     "[trainer] epoch 1 step {step}: loss 2.5 | 5,615 tok/s | lr 0.1": ("tokens/s", 5615.0, None),
+    "step {step} | loss 2.5 | grad 0.7 | 37.2k tok/s | mfu 37.4%": ("tokens/s", 37_200.0, None),
     "it {step} loss=0.3 (speed: 812.5)": ("samples/s", 812.5, None),
     "Iteration {step} | loss: 1.5e-01 | 250.0 ms/step": ("samples/s", None, 0.25),
     "batch {step}, images_per_sec: 99.5, cost 3 dollars": ("images/s", 99.5, None),

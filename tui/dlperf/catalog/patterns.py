@@ -19,7 +19,7 @@ of a group stands for an expression that takes them, and all that is written to 
 """
 
 NUMBER = r"[\d.]+(?:[,'][\d.]+(?:[,'][\d.]+(?:[,'][\d.]+)?)?)?(?:[A-Za-z][\w+-]*)?"
-"""A number with all that is written to it, so that none is cut: 5.6k is taken as a whole, and is no number then."""
+"""A number with all that is written to it, so that none is cut: 5.6x is taken as a whole, and is no number then."""
 
 RECORD_GROUPS = frozenset(
     {

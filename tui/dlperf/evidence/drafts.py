@@ -35,6 +35,7 @@ def why_no_run(path: Path, format_id: str | None) -> str:
         return "empty: nothing to parse"
     if head.startswith(ZSTD):
         return "packed by zstd, which Python reads from 3.14 on: unpack it, or pack it with gzip or xz"
+    head = head.lstrip(b"\0") or head  # a program goes on writing where it was in a log that somebody emptied
     if sum(byte < 0x20 for byte in head.translate(None, TEXT_CONTROLS)) > BINARY_SHARE * len(head):
         return "a binary file, no training log"
     if format_id:

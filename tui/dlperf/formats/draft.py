@@ -14,12 +14,12 @@ EXAMPLES = 3
 _NUMBER = r"\d[\d.,]*(?:[eE][+-]?\d+)?"
 _FIRST = rf"(?<!\d)(?<!\d[.,]){_NUMBER}"
 """Where an expression begins with a number: searched for once in ``1,1,1,1``, not from each digit."""
-_WRITTEN = r"\d+(?:,\d\d\d)*(?:\.\d+)?(?:[eE][+-]?\d+)?[KMGBT]?"
+_WRITTEN = r"\d+(?:,\d\d\d)*(?:\.\d+)?(?:[eE][+-]?\d+)?[KkMGBT]?"
 """As the parser reads numbers."""
 _WORK = r"(?:tok(?:en)?|word|sample|seq(?:uence)?|sentence|ima?ge?|example|item|frame)s?"
 _TIME = re.compile(r"(?P<number>\d{4}-\d\d-\d\d(?P<between>[ T])\d\d:\d\d:\d\d(?P<fraction>[.,]\d+)?)")
 _ONLY = re.compile(
-    rf"(?P<before>.*?)(?<![\w.,])(?P<number>{_NUMBER}[KMGBT]?)(?P<after>\s*(?P<unit>[A-Za-zµ%][\w/µ%]{{0,19}})|\s*$)"
+    rf"(?P<before>.*?)(?<![\w.,])(?P<number>{_NUMBER}[KkMGBT]?)(?P<after>\s*(?P<unit>[A-Za-zµ%][\w/µ%]{{0,19}})|\s*$)"
 )
 """A number with what comes before it, and its unit."""
 _WHOLE = re.compile(r"(?i)(?:total|wall|epoch|train(?:ing)?|eval\w*|load\w*)[ _]time\W*$")

@@ -15,7 +15,7 @@ THROUGHPUTS, LOSSES = tuple(DATA["throughputs"]), tuple(DATA["losses"])
 RATE_WITHOUT_WAITING = "train.compute_ips"
 """Throughput without the time spent waiting for data."""
 
-_NUMBER = rb"\d[\d.,]*(?:[eE][+-]?\d+)?[KMGBT]?(?!\S)"
+_NUMBER = rb"\d[\d.,]*(?:[eE][+-]?\d+)?[KkMGBT]?(?!\S)"
 _WINDOWS: dict[str, Window] = DATA["windows"]
 
 

@@ -14,9 +14,9 @@ ABSENT = b"nan"
 """Stands for a value that a record lacks; compared by identity, so that a printed nan differs from it."""
 _THOUSANDS = re.compile("(?<=\\d)(?:[ ']|\u2019|\u00a0|\u202f|\u2009)(?=\\d\\d\\d)".encode())
 """A space or an apostrophe between thousands."""
-_WRITTEN = re.compile(rb"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{0,15})?)([KMGBT]?)")
+_WRITTEN = re.compile(rb"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{0,15})?)([KkMGBT]?)")
 """A number with thousands separators, a suffix or both: 5,615, 14.2K."""
-_SUFFIXES = {b"": 1.0, b"K": 1e3, b"M": 1e6, b"G": 1e9, b"B": 1e9, b"T": 1e12}
+_SUFFIXES = {b"": 1.0, b"K": 1e3, b"k": 1e3, b"M": 1e6, b"G": 1e9, b"B": 1e9, b"T": 1e12}
 _ELAPSED_MINUTES = re.compile(rb"(?:(\d{1,7}) days?, )?(?:(\d{1,7}):)?(\d{1,9})")
 """05, 1:05 or, as Python writes a timedelta, 2 days, 1:05."""
 _YEAR = re.compile(r"%[yY]")
