@@ -8,13 +8,19 @@ import inspect
 import itertools
 import json
 import textwrap
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, TypeAdapter
 
 from dlperf.catalog.entries import KINDS
+from dlperf.catalog.placeholders import PLACEHOLDERS
+from dlperf.measured.throughput.estimators import ESTIMATORS, signature
 
+NAMES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+"""Names that a log format may use, with their meaning: ``groups`` of a record and ``declared`` facts."""
 _PLAIN = {"string": "text", "integer": "whole number", "boolean": "true or false", "null": "null"}
 
 
@@ -31,6 +37,30 @@ def described(kinds: Iterable[str], entries: Iterable[object]) -> str:
     done: set[type] = set()
     sections = [section for kind in kinds for section in _sections(f"`{kind}`", KINDS[kind], examples, done)]
     return "\n".join(sections)
+
+
+def reference() -> str:
+    """Return a Markdown section for each kind of name that fields may hold."""
+    rules = {signature(name): _first_line(rule) for name, rule in ESTIMATORS.items()}
+    further = {"data.ID": "Where the machine has a data set.", "AXIS": "Value of an axis of the case or the recipe."}
+    tables = (
+        ("Placeholders", "Names in braces in commands, arguments and variables.", PLACEHOLDERS | further, "{{{}}}"),
+        ("Estimators", "How the records of a run become one value.", rules, "{}"),
+        ("Groups of a record", "Named groups of the expressions of a log format.", NAMES["groups"], "{}"),
+        ("Declared facts", "Fields of `metadata`, `sections` and `facts` with a meaning.", NAMES["declared"], "{}"),
+    )
+    return "\n".join(_names_table(*table) for table in tables)
+
+
+def _names_table(title: str, about: str, names: Mapping[str, str], written: str) -> str:
+    rows = (
+        f"| `{written.format(name)}` | {' '.join(text.replace('``', '`').split())} |" for name, text in names.items()
+    )
+    return "\n".join([f"## {title}", "", about, "", "| name | meaning |", "| --- | --- |", *rows, ""])
+
+
+def _first_line(rule: object) -> str:
+    return (inspect.getdoc(rule) or "").partition("\n\n")[0]
 
 
 def _sections(title: str, model: type, examples: Mapping[tuple[str, str], Any], done: set[type]) -> Iterator[str]:

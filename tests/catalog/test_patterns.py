@@ -26,6 +26,7 @@ FORMAT = """\
         (r"ips: (?P<vlaue>[\d.]+)", "unknown group 'vlaue'"),
         (r"(step) (?P<value>[\d.]+)", "every group needs a name"),
         (r"step (?P<step>\d+)", "has no throughput group"),
+        (r"(?P<step>\d+)/(?P<epoch_steps>\d+) (?P<value>\S+)", "the groups epoch and step are needed"),
         (r"(?P<interval_seconds>[\d.]+) from (?P<first_step>\d+)", "the time up to step"),
     ],
 )

@@ -22,7 +22,7 @@ class Dialect(Model):
     record: Annotated[str, StringConstraints(min_length=1), AfterValidator(with_numbers)]
     """Regular expression with named groups: value (or seconds_per_step, …), step, epoch, loss, time, reader_seconds …
 
-    All of them, with their meaning, are listed in ``dlperf.catalog.patterns``. ``(?P<value>NUMBER)`` also takes
+    All are listed below under "Groups of a record". ``(?P<value>NUMBER)`` also takes
     a number with thousands separators or a suffix: 5,615 or 14.2K.
     """
     time_format: str | None = None
@@ -92,7 +92,7 @@ class LogFormat(Dialect, Entry):
 
     The text that each begins with is what lines are searched for first, so several are faster than an alternation.
 
-    ``dlperf.formats.declarations`` lists the fields with a meaning; others become arguments of the run.
+    Those with a meaning are listed below under "Declared facts"; others become arguments of the run.
     """
     sections: dict[str, Section] = Field(default_factory=dict)
     """Field, as in ``metadata`` → a line in a part of a printed configuration."""

@@ -71,7 +71,7 @@ class Protocol(Entry):
     seconds: PositiveInt | None = None
     """Least time that a training program runs, where the number of steps does not decide."""
     estimator: str
-    """For example ``rate(skip=20, take=100)``; see ``dlperf.measured.throughput.estimators``."""
+    """For example ``rate(skip=20, take=100)``; all are listed below under "Estimators"."""
     repeats: PositiveInt = 1
     """Trials of a configuration."""
     uncounted: Annotated[int, Field(ge=0)] = 0

@@ -261,7 +261,7 @@ class Recipe(Model):
     interpreter: tuple[str, ...] = ("python3", "-u")
     """What a launcher such as torchrun replaces; empty for a program that is no Python script."""
     command: Command
-    """Program and arguments, with placeholders (see ``dlperf.catalog.placeholders``)."""
+    """Program and arguments, with placeholders (listed below under "Placeholders")."""
     launcher: Launcher = "plain"
     """How processes are started and find each other; also a launcher of an installed package."""
     launcher_options: tuple[str, ...] = ()

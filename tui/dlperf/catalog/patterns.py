@@ -27,15 +27,7 @@ RECORD_GROUPS = frozenset(
         *("reader_seconds", "samples", "micro_step", "run_seconds", "run_steps_per_second"),
     },
 )
-"""All groups of a record.
-
-``steps``: steps of the whole run. ``reader_seconds``: the time of a step spent waiting for data.
-``epoch_steps``: steps of the epoch; only its last record counts. ``elapsed``: the 05:12 of an epoch's progress
-bar, used where the rate beside it has fewer digits. ``run_seconds`` with ``run_steps_per_second``
-number the records of a run, where they have no step. ``micro_step``: of several whose gradients are accumulated.
-``samples``: processed by all GPUs since the run began. ``rank``: where every rank prints its own record of a step, the
-first of each step counts. ``global_batch_size`` and ``tokens_per_step`` are declared for the run, too.
-"""
+"""All groups of a record; ``docs/fields.toml`` says what they mean."""
 
 BY_TIME = ("rate", "time_window", "settled", "steady_rate")
 """Estimators that divide samples by time: they need the group ``time``."""
@@ -75,6 +67,8 @@ def record_problem(pattern: str, metrics: Collection[str] = ()) -> str | None:
         return f"has no throughput group (one of {', '.join(RATES)}; or time and a count: step, samples)"
     if "interval_seconds" in compiled.groupindex and "step" not in compiled.groupindex:
         return "interval_seconds is the time up to step: that group is needed"
+    if "epoch_steps" in compiled.groupindex and not {"epoch", "step"} <= compiled.groupindex.keys():
+        return "epoch_steps marks the last step of an epoch: the groups epoch and step are needed"
     return None
 
 

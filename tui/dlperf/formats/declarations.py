@@ -17,15 +17,7 @@ _SWITCHES = ("amp", "bf16", "pure_fp16", "inference")
 _MARKS = frozenset({"continued_rate"})
 """Hold wherever they are declared, whatever the text: each is the code of a finding."""
 FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, *_MARKS, "precision", "model", "framework"})
-"""Names with a meaning; a declaration of any other name is kept among the run's arguments.
-
-``gpu_list`` (of one node), ``all_gpus`` and ``node_list`` are comma-separated lists whose entries are counted.
-``mesh``: the sizes of all kinds of parallelism in a text; their product is the number of GPUs. ``ranks``: those that
-print into the log. ``accumulation_steps``: batches per GPU in one step, where the program counts the optimizer's steps.
-``model_parts``: GPUs that share one copy of the model in some way, where they are more than one.
-``inference``: the run does not train. ``continued_rate``: it continues a checkpoint, whose samples its rate counts.
-``steps``: number of the last step of a complete run.
-"""
+"""Names with a meaning, see ``docs/fields.toml``; any other declaration is kept among the run's arguments."""
 
 _BATCH = frozenset({"batch_size", "global_batch_size", "accumulation_steps"})
 _GPUS = frozenset({"gpus", "gpus_per_node", "nodes", "ranks", *_LISTS})
