@@ -29,7 +29,7 @@ from dlperf.formats.rules import (
     search_rule,
 )
 from dlperf.formats.samples import FormatInfo
-from dlperf.formats.text.lines import LineReader, Lines
+from dlperf.formats.text.lines import ESCAPES, LineReader, Lines
 from dlperf.formats.text.literals import texts_in
 from dlperf.formats.text.numbers import Clock
 from dlperf.formats.text.prefixes import LOGGERS, Wrapping, cut_width, find_wrapping, has_decimal_commas
@@ -127,7 +127,10 @@ def wrapping_for(format_id: str, head: bytes, extra: Iterable[LogFormat] = ()) -
 
 
 def _recognise(head: bytes, formats: Mapping[str, _Format]) -> Recognised | None:
-    present = texts_in(head, frozenset(text for entry in formats.values() for text in entry.contains))
+    texts = frozenset(text for entry in formats.values() for text in entry.contains)
+    present = texts_in(head, texts)
+    if b"\x1b" in head:  # colours stand inside such a text
+        present |= texts_in(ESCAPES.sub(b"", head), texts)
     possible = {format_id: entry for format_id, entry in formats.items() if not present.isdisjoint(entry.contains)}
     if not possible:
         return None

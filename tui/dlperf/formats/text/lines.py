@@ -20,7 +20,7 @@ BLOCK = 1 << 17
 RANK_LIMIT = 1024
 """Ranks whose unfinished lines are kept."""
 
-_ANSI = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _BACK = re.compile(rb"\x08+")
 """Backspaces, by which Keras overwrites its progress bar."""
 _TAG_MARK = b"]<std"
@@ -181,7 +181,7 @@ def _without_date(text: bytes) -> bytes:
 
 def _strip_escapes(piece: bytes) -> bytes:
     if b"\x1b" in piece:
-        piece = _ANSI.sub(b"", piece)
+        piece = ESCAPES.sub(b"", piece)
     return piece.replace(b"\0", b"") if b"\0" in piece else piece
 
 

@@ -14,7 +14,7 @@ from dlperf.formats.text.numbers import Clock
 
 SAMPLED = 1000
 """Lines of the beginning that are looked at."""
-LEAST_WIDTH, MOST_WIDTH, CUT = 60, 400, 0.2
+LEAST_WIDTH, MOST_WIDTH, CUT = 60, 400, 0.1
 """Columns of terminals, and the least share of lines that fill them."""
 MOST_PREFIXES = 4
 """Of one line: a container's time, then a node's name, then a rank, then an indentation."""
