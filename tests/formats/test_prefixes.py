@@ -133,3 +133,11 @@ def test_lines_that_a_terminal_cut_are_joined(log, width):
     plain = re.sub(rb"\x1b\[\d+m", b"", log.read_bytes())
     cut = [line[start : start + width] for line in plain.split(b"\n") for start in range(0, len(line) or 1, width)]
     assert described(runs(b"\n".join(cut))) == described(runs(plain))
+
+
+def test_lines_that_a_terminal_cut_are_joined_among_six_times_as_many_others():
+    (log,) = (log for log in LOGS if name(log) == "detectron2/terminal")
+    plain = re.sub(rb"\x1b\[\d+m", b"", log.read_bytes())
+    cut = [line[start : start + 80] for line in plain.split(b"\n") for start in range(0, len(line) or 1, 80)]
+    others = [b"UserWarning: a tensor is copied"] * (6 * sum(len(line) == 80 for line in cut))
+    assert described(runs(b"\n".join(cut + others))) == described(runs(plain))

@@ -7,7 +7,7 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
@@ -46,8 +46,8 @@ class PublishScreen(PlaceScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._builder: RunningCommand | None = None
-        self._server: RunningCommand | None = None
+        self._commands: dict[str, RunningCommand | None] = {}
+        """Builder and server that run, by action; None while one is started."""
         self._opener: subprocess.Popen[bytes] | None = None
         self._address = ""
         self._state = ""
@@ -69,7 +69,7 @@ class PublishScreen(PlaceScreen):
         self._draw()
 
     def on_unmount(self) -> None:
-        for command in (self._builder, self._server):
+        for command in self._commands.values():
             if command is not None:
                 command.stop()
 
@@ -95,45 +95,46 @@ class PublishScreen(PlaceScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "build":
-            return None if self._builder is not None else True
+            return None if action in self._commands else True
         if action in ("open_site", "copy_path") and self.is_attached:
             return True if self._index.is_file() or self._address else None
         return True
 
     @work
     async def action_build(self) -> None:
-        if self._builder is not None:
-            return
-        self._state = _("Building …")
-        self._builder = await RunningCommand.start(self.workspace, ["build-site"])
-        self._draw()
-        async for line in self._builder.lines():
-            self._last_line = line or self._last_line
-            self.call_later(self._add_line, line)
-        code = await self._builder.wait()
-        self._builder = None
-        self._state = _("Built.") if code == 0 else _("Not built: {reason}", reason=self._last_line)
-        self.call_later(self._draw)
+        if "build" not in self._commands:
+            self._state = _("Building …")
+            code = await self._run("build", ["build-site"])
+            self._state = _("Built.") if code == 0 else _("Not built: {reason}", reason=self._last_line)
+            self.call_later(self._draw)
 
     @work
     async def action_serve(self) -> None:
-        if self._server is not None:
-            self._server.stop()
+        if "serve" in self._commands:
+            if (server := self._commands["serve"]) is not None:
+                server.stop()
             return
-        self._server = await RunningCommand.start(self.workspace, ["serve-site", "--port", "0"])
         self._state = _("Building, then serving …")
+        stopped = await self._run("serve", ["serve-site", "--port", "0"]) in (ExitCode.DONE, ExitCode.INTERRUPTED)
+        self._state = "" if stopped else _("Not served: {reason}", reason=self._last_line)
+        self._address = ""
         self.call_later(self._draw)
-        async for line in self._server.lines():
+
+    async def _run(self, action: str, words: Sequence[str]) -> int:
+        """Run a command, whose lines are shown, and return its exit code."""
+        self._commands[action] = None
+        command = self._commands[action] = await RunningCommand.start(self.workspace, words)
+        self.call_later(self._draw)
+        async for line in command.lines():
             self._last_line = line or self._last_line
             self.call_later(self._add_line, line)
-            found = _ADDRESS.search(line)
+            found = _ADDRESS.search(line) if action == "serve" else None
             if found and not self._address:
                 self._address, self._state = found[0].rstrip(".,"), ""
                 self.call_later(self._draw)
-        stopped = await self._server.wait() in (ExitCode.DONE, ExitCode.INTERRUPTED)
-        self._state = "" if stopped else _("Not served: {reason}", reason=self._last_line)
-        self._server, self._address = None, ""
-        self.call_later(self._draw)
+        code = await command.wait()
+        del self._commands[action]
+        return code
 
     def action_open_site(self) -> None:
         opener, quiet = opener_of(os.environ), subprocess.DEVNULL
