@@ -157,6 +157,8 @@ def test_two_environments_run_the_program_with_their_own_interpreter(counting, c
         (("ab", "--a", "--help=1", "--b", "HEAD", *WORDS), "--a --help=1: no commit in"),
         (("ab", "--a", "HEAD", "--b", "HEAD", "-f", "counting"), "counting: select one program whose recipe has a"),
         (("bisect", "HEAD", "HEAD~1", *WORDS), "HEAD is no ancestor of HEAD~1: name the older commit first"),
+        (("bisect", "image:a:26.11", "image:a:26.13", *WORDS), "a:26.11, a:26.13: no date: month must be in 1..12"),
+        (("bisect", "image:a:2026-06-01", "image:a:2026-06-31", *WORDS), "no date: day is out of range for month"),
     ],
 )
 def test_a_wrong_use_is_said_in_one_line(counting, checkout, capsys, words, said):

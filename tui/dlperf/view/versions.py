@@ -182,14 +182,17 @@ def dated_images(good: str, bad: str) -> History:
     """Return the images of one name from a dated tag to a later one: each day, or each month of tags such as 26.02.
 
     Raises:
-        RequestError: the two differ in more than a date, or the first is no earlier.
+        RequestError: the two differ in more than a date, which is none, or the first is no earlier.
     """
     from dlperf.verdicts.inference.commit_search import History
 
     for pattern, read, write, step in _DATES:
         first, last = (re.fullmatch(rf"(.*?)({pattern})(.*)", image) for image in (good, bad))
         if first and last and first.group(1, 3) == last.group(1, 3):
-            begin, end = read(first[2]), read(last[2])
+            try:
+                begin, end = read(first[2]), read(last[2])
+            except ValueError as error:
+                raise RequestError(f"{good}, {bad}: no date: {error}") from error
             names = [f"{first[1]}{write(number)}{first[3]}" for number in range(begin, end + 1, step)]
             if len(names) > 1:
                 return History(good, {name: [before] if before != good else [] for before, name in pairwise(names)})
@@ -200,6 +203,8 @@ def dated_images(good: str, bad: str) -> History:
 
 def _month(text: str) -> int:
     year, month = map(int, text.split("."))
+    if not 1 <= month <= 12:
+        raise ValueError("month must be in 1..12")
     return 12 * year + month - 1
 
 
