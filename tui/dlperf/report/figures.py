@@ -123,7 +123,7 @@ def per_gpu(result: ConfigurationResult) -> float | None:
 
 def per_joule(result: ConfigurationResult) -> float | None:
     """Return samples per joule with as many digits as readings of power allow: 2 from 20, 3 from 100; None under 20."""
-    readings = min((trial.telemetry_samples for trial in result.trials if trial.usable), default=0)
+    readings = min((trial.telemetry_samples for trial in result.usable_trials), default=0)
     if result.samples_per_joule is None or readings < LEAST_READINGS:
         return None
     return float(f"{result.samples_per_joule:.{len(str(readings))}g}")

@@ -48,7 +48,7 @@ def merged(rows: Iterable[ConfigurationResult]) -> dict[str, str]:
     Of a row without a usable trial, those of all its trials.
     """
     found: dict[str, dict[str, None]] = {}
-    for trial in (trial for row in rows for trial in [item for item in row.trials if item.usable] or row.trials):
+    for trial in (trial for row in rows for trial in row.usable_trials or row.trials):
         for name, value in trial.conditions.items():
             found.setdefault(name, {})[value[:HASH_DIGITS] if name.startswith(HASHES) else value] = None
     return {name: " / ".join(values) for name, values in found.items()}

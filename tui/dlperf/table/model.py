@@ -142,7 +142,16 @@ class ConfigurationResult(Configuration):
     @property
     def values(self) -> tuple[float, ...]:
         """The figures of the trials from which ``value`` was computed."""
-        return tuple(trial.value for trial in self.trials if trial.usable and trial.value is not None)
+        return tuple(trial.value for trial in self.usable_trials if trial.value is not None)
+
+    @property
+    def usable_trials(self) -> tuple[TrialResult, ...]:
+        return tuple(trial for trial in self.trials if trial.usable)
+
+    @property
+    def is_third_party(self) -> bool:
+        """Whether the value was published by others."""
+        return self.status.code == "published"
 
 
 COLUMNS = ("campaign", "configuration", *(item.name for item in fields(ConfigurationResult) if item.name != "campaign"))

@@ -96,7 +96,7 @@ def _reference(row: ConfigurationResult, known: Known) -> BaselineReference:
             f"{row.campaign}/{row.id}: {len(row.values)} trials, and a baseline needs {APART.least}: "
             f"run it with --repeats {APART.least} or more"
         )
-    trials = (replace(trial, estimates={}, metrics=(), findings=()) for trial in row.trials if trial.usable)
+    trials = (replace(trial, estimates={}, metrics=(), findings=()) for trial in row.usable_trials)
     return BaselineReference(replace(row, trials=tuple(trials), metrics=()), found.loss, known)
 
 

@@ -10,12 +10,12 @@ from typing import Any
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import (
-    MACHINE,
     THIRD_PARTY,
     Pair,
     Recorded,
     incomparable,
     last_start,
+    machine_of,
     obstacles,
     recorded,
     scores,
@@ -247,7 +247,7 @@ def known_variation(rows: Iterable[ConfigurationResult]) -> Known:
     series: dict[tuple[object, ...], list[float]] = {}
     kinds: dict[tuple[object, ...], dict[Recorded, list[float]]] = {}
     for row in sorted(rows, key=last_start):
-        gpus = recorded(row, *MACHINE)
+        gpus = machine_of(row)
         if row.value and row.value > 0 and gpus:
             point = row.id, row.metric, row.unit, row.protocol
             series.setdefault((*point, gpus), []).append(row.value)

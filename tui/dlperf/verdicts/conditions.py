@@ -8,7 +8,6 @@ from itertools import groupby
 from dlperf.catalog.axes import REVISION
 from dlperf.evidence.facts import LIBRARIES
 from dlperf.measured.findings.trials import WINDOW_SECONDS
-from dlperf.measured.model import TrialResult
 from dlperf.messages import Message, message
 from dlperf.table.conditions import used_numerics
 from dlperf.table.model import ConfigurationResult
@@ -52,7 +51,7 @@ def obstacles(pairs: Sequence[Pair]) -> list[Message]:
     Args:
         pairs: two results, or those of the same two programs on several machines, each of which has to meet all.
     """
-    if any(row.status.code == "published" for pair in pairs for row in pair):
+    if any(row.is_third_party for pair in pairs for row in pair):
         return [THIRD_PARTY]
     settings, conditions = (_unequal_settings, refusals, _unequal_numerics), (_machines, _windows, _caveats)
     found = [why for check in settings for pair in pairs for why in check(*pair)]
@@ -94,7 +93,7 @@ def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
 def _unequal_losses(pairs: Sequence[Pair]) -> Iterator[Message]:
     """Programs that do not train alike may not do the same work; machines do not change what they learn."""
     a, b = pairs[0]
-    left, right = ([trial.losses for row in side for trial in usable_trials(row)] for side in zip(*pairs, strict=True))
+    left, right = ([trial.losses for row in side for trial in row.usable_trials] for side in zip(*pairs, strict=True))
     yield from unlike_losses(left, right, a.framework, b.framework)
 
 
@@ -104,7 +103,7 @@ def _machines(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Messag
         yield from _equal(recorded(a, "programs."), recorded(b, "programs."), "programs")
         yield from _equal(recorded(a, LIBRARIES), recorded(b, LIBRARIES), "versions")
         return
-    yield from _equal(recorded(a, *MACHINE), recorded(b, *MACHINE), "gpus")
+    yield from _equal(machine_of(a), machine_of(b), "gpus")
     if not in_turns(a, b):
         yield message("not_interleaved")
 
@@ -118,8 +117,13 @@ def _equal(a: Recorded, b: Recorded, what: str) -> Iterator[Message]:
 
 def recorded(row: ConfigurationResult, *names: str) -> Recorded:
     """Return the conditions of all trials whose names begin so; None if a trial recorded none."""
-    found = [{item for item in trial.conditions.items() if item[0].startswith(names)} for trial in usable_trials(row)]
+    found = [{item for item in trial.conditions.items() if item[0].startswith(names)} for trial in row.usable_trials]
     return frozenset().union(*found) if found and all(found) else None
+
+
+def machine_of(row: ConfigurationResult) -> Recorded:
+    """Return what the trials recorded of their machine or GPUs; None if one recorded nothing."""
+    return recorded(row, *MACHINE)
 
 
 def last_start(row: ConfigurationResult) -> str:
@@ -132,7 +136,7 @@ def neighbours(a: ConfigurationResult, b: ConfigurationResult) -> tuple[list[flo
     begun = [
         (trial.started or "", side, score)
         for side, row in enumerate((a, b))
-        for trial, score in zip(usable_trials(row), scores(row), strict=False)
+        for trial, score in zip(row.usable_trials, scores(row), strict=False)
     ]
     pairs = list[tuple[float, float]]()
     waiting: tuple[int, float] | None = None
@@ -147,20 +151,20 @@ def neighbours(a: ConfigurationResult, b: ConfigurationResult) -> tuple[list[flo
 
 def in_turns(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     """Whether the trials of both sides alternated."""
-    started = [(trial.started or "", side) for side, row in enumerate((a, b)) for trial in usable_trials(row)]
+    started = [(trial.started or "", side) for side, row in enumerate((a, b)) for trial in row.usable_trials]
     order = [side for moment, side in sorted(started)]
     return all(moment for moment, _ in started) and max(len(list(run)) for _, run in groupby(order)) <= MOST_IN_ROW
 
 
 def within_drift(a: ConfigurationResult, b: ConfigurationResult, difference: float) -> Iterator[Message]:
     """Yield that the speed of a trial changed by more than the two results differ."""
-    drift = max((abs(trial.drift or 0.0) for row in (a, b) for trial in usable_trials(row)), default=0.0)
+    drift = max((abs(trial.drift or 0.0) for row in (a, b) for trial in row.usable_trials), default=0.0)
     if abs(difference) <= drift:
         yield message("within_drift", difference=abs(difference), drift=drift)
 
 
 def _windows(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
-    windows = [trial.window_seconds for row in (a, b) for trial in usable_trials(row)]
+    windows = [trial.window_seconds for row in (a, b) for trial in row.usable_trials]
     known = [seconds for seconds in windows if seconds is not None]
     if len(known) < len(windows):
         yield message("window_unrecorded")
@@ -170,8 +174,4 @@ def _windows(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message
 
 def same_machine(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     """Whether both record the same machine or GPUs."""
-    return not any(_equal(recorded(a, *MACHINE), recorded(b, *MACHINE), "gpus"))
-
-
-def usable_trials(row: ConfigurationResult) -> list[TrialResult]:
-    return [trial for trial in row.trials if trial.usable]
+    return not any(_equal(machine_of(a), machine_of(b), "gpus"))

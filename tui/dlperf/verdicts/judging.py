@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dlperf.errors import ExitCode
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import UNKNOWN, Claim, Known, claim, undecided
+from dlperf.verdicts.claims import UNKNOWN, Claim, Known, claim, ratio_interval, undecided
 from dlperf.verdicts.conditions import neighbours, same_machine, scores
 from dlperf.verdicts.inference.verdict import (
     APART,
@@ -131,16 +131,10 @@ def any_loss(item: Judgement, options: Options) -> Judgement:
 
 def told(found: Verdict, row: ConfigurationResult, code: str, why: Iterable[Message] = ()) -> Message:
     """Return the verdict with its numbers, as changes of the value: of metrics that are better when low, too."""
-    lower = row.direction == "lower"
-    difference = 1 / (1 + found.difference) - 1 if lower else found.difference
-    return message(
-        f"judged_{code}",
-        difference=difference,
-        low=1 / (1 + found.high) - 1 if lower else found.low,
-        high=-found.low / (1 + found.low) if lower and found.low > -1 else found.high,
-        loss=found.loss,
-        why=tuple(why),
-    )
+    low, high = (end - 1 for end in ratio_interval(found, row))
+    gain = 1 + found.difference
+    difference = (gain if row.direction == "higher" else 1 / gain) - 1
+    return message(f"judged_{code}", difference=difference, low=low, high=high, loss=found.loss, why=tuple(why))
 
 
 def below(item: Judgement, ratio: float) -> Outcome:
@@ -154,7 +148,7 @@ def below(item: Judgement, ratio: float) -> Outcome:
     pair, found = item.pair, item.found
     if pair is None or pair.gain is None:
         return "same" if pair and pair.a.value is None else "missing"
-    if ratio > 1 or "published" in (pair.a.status.code, pair.b.status.code):
+    if ratio > 1 or pair.a.is_third_party or pair.b.is_third_party:
         return "worse" if pair.gain < ratio else "same"
     few = min(len(pair.a.values), len(pair.b.values)) < item.policy.least
     if found is None or few or any(refusals(pair.a, pair.b)):

@@ -14,7 +14,7 @@ LEAST_READINGS = 20
 
 def refusals(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     """Yield why these results may not be compared by their metric, as the catalogue says of it."""
-    trials = [trial for row in (a, b) for trial in row.trials if trial.usable]
+    trials = [trial for row in (a, b) for trial in row.usable_trials]
     needs = {*a.needs, *b.needs}
     if "one_framework" in needs and family_of(a.framework) != family_of(b.framework):
         yield message("needs_one_framework", metric=b.metric)

@@ -46,11 +46,6 @@ def selection_of_result(row: ConfigurationResult, repeats: int) -> Selection:
     )
 
 
-def is_third_party(row: ConfigurationResult) -> bool:
-    """Whether a value was published by others."""
-    return row.status.code == "published"
-
-
 def of_published(original: ConfigurationResult, again: ConfigurationResult) -> Message | None:
     """Return how much of the published throughput of a GPU was reached; None where one has no value."""
     if original.value is None or again.value is None:
@@ -87,7 +82,7 @@ def beside_published(
         unlike = (chip not in re.split(r"[-_]", other.hardware), not is_version_of(other.framework, row.framework))
         return (*unlike, other.precision != row.precision, len(differing_conditions(other, row)))
 
-    comparable = (each for each in rows if is_third_party(each) and (each.case, each.unit) == (row.case, row.unit))
+    comparable = (each for each in rows if each.is_third_party and (each.case, each.unit) == (row.case, row.unit))
     found = min((each for each in comparable if each.value), key=distance, default=None)
     if found is None:
         return BesidePublished(row, None, None, ())

@@ -11,7 +11,7 @@ from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim
-from dlperf.verdicts.conditions import MACHINE, Recorded, last_start, recorded
+from dlperf.verdicts.conditions import Recorded, last_start, machine_of
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, Change, last_change
 from dlperf.verdicts.inference.verdict import Policy, Sides, judge
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, told
@@ -54,7 +54,7 @@ def judge_history(
     if len(recent) < LEAST_VALUES:
         short = message("trend_short", count=len(recent), least=LEAST_VALUES)
         return Judgement(row.id, row.metric, "cannot_tell", short)
-    machines = [recorded(each, *MACHINE) for each in recent]
+    machines = [machine_of(each) for each in recent]
     change = last_change([each.score for each in recent], machines, looks_of(history))
     return _unchanged(row, recent, options) if change is None else _changed(row, recent, change)
 
@@ -70,7 +70,7 @@ def looks_of(history: Rows) -> int:
 def _changed(row: ConfigurationResult, history: Rows, change: Change) -> Judgement:
     before, since = history[change.start : change.index], history[change.index :]
     machine = _newest_of_both(before, since)
-    left, right = ([each for each in side if recorded(each, *MACHINE) == machine] for side in (before, since))
+    left, right = ([each for each in side if machine_of(each) == machine] for side in (before, since))
     pair = claim(_middle(left), _middle(right))
     verdict = message(
         "trend_changed",
@@ -85,14 +85,14 @@ def _changed(row: ConfigurationResult, history: Rows, change: Change) -> Judgeme
 
 def _newest_of_both(before: Rows, since: Rows) -> Recorded:
     """Return the newest machine that ran on both sides of a change: levels of different ones are never compared."""
-    known = {recorded(each, *MACHINE) for each in before}
-    return next(name for each in reversed(since) if (name := recorded(each, *MACHINE)) in known)
+    known = {machine_of(each) for each in before}
+    return next(name for each in reversed(since) if (name := machine_of(each)) in known)
 
 
 def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Judgement:
     """Compare the level of the last campaigns on the machine of the newest with that of those before on it."""
-    machine = recorded(row, *MACHINE)
-    here = [each for each in history if recorded(each, *MACHINE) == machine]
+    machine = machine_of(row)
+    here = [each for each in history if machine_of(each) == machine]
     recent, before = here[-RECENT:], here[:-RECENT]
     policy = options.of(LEVELS)
     if len(before) < policy.least:

@@ -58,7 +58,7 @@ class ResultsView(SortedView[ConfigurationResult]):
         return [row for row in self.shown() if not self.marked or name_of(row) in self.marked]
 
     def items(self) -> Sequence[ConfigurationResult]:
-        return [row for row in self.rows if self.published or row.status.code != "published"]
+        return [row for row in self.rows if self.published or not row.is_third_party]
 
     def text(self, item: ConfigurationResult) -> str:
         return " ".join((*axes_of(item), item.campaign, str(item.status)))
@@ -101,7 +101,7 @@ class ResultsView(SortedView[ConfigurationResult]):
             printable(item.campaign),
             _note(item),
         )
-        tone: Tone = "dim" if item.status.code == "published" else "" if item.value is not None else "bad"
+        tone: Tone = "dim" if item.is_third_party else "" if item.value is not None else "bad"
         framework = "" if tone == "dim" else FRAMEWORK + item.framework
         tones = ("", framework, *[""] * 5, "good" if share == 1.0 else framework)
         return Row(cells, tone, tones, marked=name_of(item) in self.marked)

@@ -188,7 +188,7 @@ class ResultsScreen(SortedTableScreen):
         """Open the trial that gave the figure; where no trial is here, all that is known."""
         item = self._selected()
         row = self.view.result(item) if item else None
-        if row is not None and row.status.code == "published":
+        if row is not None and row.is_third_party:
             self.action_open_result()
         elif row is not None:
             self._open_campaign(row)
@@ -231,7 +231,7 @@ class ResultsScreen(SortedTableScreen):
         """Return the marked rows, or the selected one, without those of published reports."""
         item = self._selected()
         rows = self._marked() or ([self.view.result(item)] if item is not None else [])
-        return [row for row in rows if row.status.code != "published"]
+        return [row for row in rows if not row.is_third_party]
 
     def action_repeat(self) -> None:
         if rows := self._repeatable():

@@ -96,11 +96,11 @@ def _compare_with_published(context: typer.Context, selector: str, as_json: bool
     """Print the share of the nearest third-party result that each result of a selector reaches, and what differs."""
     from dlperf.table.load import load_results
     from dlperf.verdicts.compare import parse_selector
-    from dlperf.verdicts.reproduction import beside_published, is_third_party
+    from dlperf.verdicts.reproduction import beside_published
 
     rows = load_results(options.current_workspace(context), complain=options.print_skipped)
     machines, chosen = options.current_catalog(context).hardware, parse_selector(selector, rows)
-    own = [row for row in rows if chosen.matches(row) and row.value and not is_third_party(row)]
+    own = [row for row in rows if chosen.matches(row) and row.value and not row.is_third_party]
     if not own:
         raise RequestError(f"{selector}: no result that was measured here")
     found = [beside_published(row, _accelerator(row, machines), rows) for row in own]

@@ -55,13 +55,13 @@ def reproduce(
     from dlperf.table.load import load_results
     from dlperf.verdicts.claims import known_variation
     from dlperf.verdicts.judging import exit_code
-    from dlperf.verdicts.reproduction import find_result, is_third_party
+    from dlperf.verdicts.reproduction import find_result
 
     seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
     workspace = options.current_workspace(context)
     rows = load_results(workspace, complain=options.print_skipped)
     original = find_result(result, rows)
-    published = is_third_party(original)
+    published = original.is_third_party
     differences: list[Message] = []
     if published:
         plan, differences = _plan_published(context, original, selection)
