@@ -57,6 +57,11 @@ def test_a_level_that_fell_is_worse_and_a_history_that_shows_nothing_cannot_be_t
     assert (found.outcome, str(found.verdict)[: len(verdict)]) == (outcome, verdict)
 
 
+def test_a_level_that_was_kept_names_the_campaigns_that_show_it():
+    rows = history(*[100.0, 100.1] * 8)
+    assert str(judge_history(rows[-1], rows).verdict).endswith("(of the last 5 campaigns against 11 before them)")
+
+
 def on(rows: list[ConfigurationResult], gpus: str) -> list[ConfigurationResult]:
     return [
         replace(each, trials=tuple(replace(trial, conditions=CONDITIONS | {"gpu.uuid": gpu}) for trial in each.trials))

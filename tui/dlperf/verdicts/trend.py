@@ -100,7 +100,8 @@ def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Jud
     found = judge(Sides([each.score for each in before], [each.score for each in recent]), policy)
     pair = claim(_middle(before), _middle(recent))
     if found is not None and found.code == "same" and _is_near(row, before, found.loss):
-        return Judgement(row.id, row.metric, "same", told(found, row, "same"), pair, found)
+        kept = message("trend_kept", why=told(found, row, "same"), recent=len(recent), before=len(before))
+        return Judgement(row.id, row.metric, "same", kept, pair, found)
     # the test at one place does not know how often one looks
     why = [message("trend_unclear", count=len(history))]
     why += [message("trend_open", count=found.more)] if found and found.more else []
