@@ -41,8 +41,9 @@ from sshd import prepare
 
 JOB = ("sh", "-c", "echo speed 1")
 Run = Callable[[int], object]
-SEARCHED: dict[str, Any] = {"commits": 12, "loss": 0.05, "noise": 0.02}
 """Runs the job so many times."""
+SEARCHED: dict[str, Any] = {"commits": 12, "loss": 0.05, "noise": 0.02}
+"""Of the repositories that are searched."""
 
 CATALOG = """
 hardware:

@@ -2,7 +2,7 @@
 
     python benchmarks/run.py [NAME…]
 
-Run it on a machine that does nothing else; all of them take about two hours. With names, only these are run: the
+Run it on a machine that does nothing else; all of them take some hours. With names, only these are run: the
 others keep their figures, each with its own date, machine and load. A section is written when its benchmark has ended;
 one that failed keeps its figures, its complaint is printed and the exit code is 1.
 """

@@ -1,1 +1,1 @@
-"""What results show: better, worse, same, or cannot tell. Pure but for baselines."""
+"""Verdicts: better, worse, same, or cannot tell. Only ``baselines``, ``trend`` and ``workspace`` read files."""

@@ -1,4 +1,4 @@
-"""Baselines: kept results that later ones must not fall below, each with the loss that a gate can decide."""
+"""Baselines: kept results by which gates judge later ones, each with the loss that is sought."""
 
 from __future__ import annotations
 

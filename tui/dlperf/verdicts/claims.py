@@ -1,4 +1,4 @@
-"""What may be claimed of two results: the one place that says better, worse, same, or why it cannot be told. Pure."""
+"""Claims for others to read: the verdict on two results, and the conditions that it lacks. Pure."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def _within_machines(a: ConfigurationResult, b: ConfigurationResult, difference:
     share = known.between_machines.share
     if family_of(a.framework) == family_of(b.framework) or abs(difference) > share:
         return []
-    return [message("within_machines", difference=abs(difference), share=share)]
+    return [message("within_machines", difference=abs(difference), share=share, units=LEAST_UNITS)]
 
 
 def _evidence(a: ConfigurationResult, b: ConfigurationResult, known: Known) -> Sides:

@@ -1,4 +1,4 @@
-"""Judge a result against an earlier one: what gates, reproductions, versions and histories say. Pure."""
+"""Judge a result against an earlier one, for gates, reproductions, versions and thresholds. Pure."""
 
 from __future__ import annotations
 

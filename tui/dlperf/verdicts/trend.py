@@ -96,7 +96,9 @@ def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Jud
     recent, before = here[-RECENT:], here[:-RECENT]
     policy = options.of(LEVELS)
     if len(before) < policy.least:
-        return Judgement(row.id, row.metric, "cannot_tell", message("trend_other_machine"))
+        return Judgement(
+            row.id, row.metric, "cannot_tell", message("trend_other_machine", least=policy.least, recent=RECENT)
+        )
     found = judge(Sides([each.score for each in before], [each.score for each in recent]), policy)
     pair = claim(_middle(before), _middle(recent))
     if found is not None and found.code == "same" and _is_near(row, before, found.loss):

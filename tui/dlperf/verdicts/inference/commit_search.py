@@ -122,7 +122,6 @@ def search(
     history: History,
     ends: Step,
     measure: Callable[[str, str], Step | None],
-    most_steps: int | None = None,
     told: Callable[[Beliefs, str], object] | None = None,
     ended: Callable[[], bool] = lambda: False,
 ) -> tuple[Beliefs, tuple[str, ...]]:
@@ -135,7 +134,7 @@ def search(
         ended: whether no further step may be begun.
     """
     steps, failed, draw = [ends], list[str](), random.Random(history.bad)
-    most = most_steps or STEPS_OF_HALVING * (1 + len(history.commits).bit_length())
+    most = STEPS_OF_HALVING * (1 + len(history.commits).bit_length())
     while True:
         beliefs = beliefs_of(history, steps)
         commit = None if beliefs.found or len(steps) > most or ended() else beliefs.next_commit(failed)
