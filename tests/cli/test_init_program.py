@@ -153,6 +153,14 @@ def test_a_program_that_is_sent_needs_nothing_of_its_folder(dlperf, tmp_path):
     assert json.loads(dlperf("--workspace", "bench", "results", "--json")[1])[0]["value"] == 12.5
 
 
+def test_a_workspace_beside_the_program_is_named_from_its_folder(dlperf, tmp_path, monkeypatch):
+    (tmp_path / "source").mkdir()
+    monkeypatch.chdir(tmp_path / "source")
+    code, _, err = dlperf("init", "../bench", "--program", "echo 12.5 GB/s")
+    assert (code, err.splitlines()[-1]) == (0, f"next: `dlperf --workspace {tmp_path}/bench run -H local -f echo`"), err
+    assert dlperf("init", "../other")[0] == 0
+
+
 def test_entries_that_give_no_plan_are_taken_back(dlperf, tmp_path):
     machines = tmp_path / "bench" / "catalog" / "hardware"
     assert dlperf("init", "bench")[0] == 0

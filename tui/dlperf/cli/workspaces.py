@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -94,10 +95,10 @@ def _workspace_root(start: Path | None) -> Path:
         return WorkspacePaths.find(start or Path.cwd()).root
     except RequestError:
         if start is not None:
-            return start
+            return Path(os.path.abspath(start))
     if not sys.stdin.isatty():
         raise RequestError(f"no workspace at or above {Path.cwd()}: name a folder for one: dlperf init DIR --program …")
-    return Path(typer.prompt("no workspace here: folder for one", str(NEW_DIRECTORY), err=True))
+    return Path(os.path.abspath(typer.prompt("no workspace here: folder for one", str(NEW_DIRECTORY), err=True)))
 
 
 def _command_in(root: Path, words: str) -> str:
@@ -163,7 +164,7 @@ def _create(root: Path, site_url: str = "") -> list[str]:
         raise RequestError(f"{root} is no folder: name another")
     if site_url and not site_url.startswith(("http://", "https://")):
         raise RequestError(f"--site-url {site_url}: an address begins with https://")
-    return create_workspace(root, site_url)
+    return create_workspace(Path(os.path.abspath(root)), site_url)  # a part .. would be taken for a link
 
 
 def _is_workspace(root: Path) -> bool:
