@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 import os
 import random
@@ -95,15 +96,23 @@ def test_a_compressed_log_gives_the_same(log: Path, tmp_path: Path) -> None:
     assert {**plain, "log": ""} == {**compressed, "log": ""}
 
 
+def kept_by_docker(data: bytes) -> bytes:
+    """The lines of its json-file driver, one in two parts."""
+    parts = [line for text in data.decode().splitlines(keepends=True) for line in (text[:40], text[40:]) if line]
+    entries = ({"log": text, "stream": "stdout", "time": "2026-01-01T10:00:00Z"} for text in parts)
+    return "".join(json.dumps(entry, separators=(",", ":")) + "\n" for entry in entries).encode()
+
+
 @pytest.mark.parametrize(
     "converted",
     [
+        kept_by_docker,
         lzma.compress,
         bz2.compress,
         lambda data: data.decode().encode("utf-16"),
         lambda data: b"\xfe\xff" + data.decode().encode("utf-16-be"),
     ],
-    ids=["xz", "bzip2", "UTF-16", "UTF-16, big-endian"],
+    ids=["Docker", "xz", "bzip2", "UTF-16", "UTF-16, big-endian"],
 )
 def test_a_log_in_another_coding_gives_the_same(log: Path, tmp_path: Path, converted: Callable[[bytes], bytes]) -> None:
     other = tmp_path / "other" / log.name

@@ -225,7 +225,7 @@ def _blocks(path: Path, stream: BufferedIOBase) -> Iterator[bytes]:
     try:
         while part := stream.read1(BLOCK - len(block)):
             block += part
-            if len(block) == BLOCK:
+            if len(block) >= BLOCK:
                 yield bytes(block)
                 block.clear()
     except DAMAGED as error:

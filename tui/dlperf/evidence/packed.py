@@ -1,17 +1,20 @@
-"""Open files that are packed, or written in UTF-16, as plain UTF-8."""
+"""Open files that are packed, written in UTF-16 or kept by Docker as JSON, as plain UTF-8."""
 
 from __future__ import annotations
 
 import bz2
 import codecs
 import gzip
+import json
 import lzma
 import os
 import sys
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from io import BufferedIOBase, BufferedReader
+from itertools import islice
 from typing import Any
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -28,20 +31,27 @@ with suppress(ImportError):  # Python 3.14 on
 
     _PACKERS[ZSTD] = zstd.ZstdFile
     DAMAGED += (zstd.ZstdError,)
+_DOCKER = b'{"log":"', b'","stream":"std'
+"""Begins a line of Docker's json-file driver, and is in it."""
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 START = 6
 """Bytes that say how a file is packed."""
+LINES, LONGEST = 1 << 10, 1 << 20
+"""Lines that are converted at a time, and bytes of one."""
 MOST_BYTES, MOST_RATIO = 1 << 30, 200
 """Unpacked, all of which every file may hold, and in how many times its own size more: what holds yet more is cut."""
 
 
 def opened(stream: BufferedReader) -> BufferedIOBase:
     """Return what a file holds: itself, unpacked, or from UTF-16 to UTF-8; closing it closes the file, too."""
-    start = stream.peek(START)[:START]
+    peeked = stream.peek(START)
+    start = peeked[:START]
     packer = next((packer for first, packer in _PACKERS.items() if start.startswith(first)), None)
     if packer is not None:
         most = max(MOST_BYTES, MOST_RATIO * os.fstat(stream.fileno()).st_size)
         return Converted(packer(stream), stream, most=most)
+    if peeked.startswith(_DOCKER[0]) and _DOCKER[1] in peeked:
+        return DockerLog(stream, stream)
     encoding = _UTF16.get(start[:2])
     return Converted(stream, stream, encoding) if encoding else stream
 
@@ -85,3 +95,24 @@ class Converted(BufferedIOBase):
         self._stream.close()
         self._file.close()
         super().close()
+
+
+class DockerLog(Converted):
+    """The lines of a container that Docker's json-file driver keeps, each behind its time as kubectl prints it."""
+
+    _begins = True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return some whole lines of the file, none at the end."""
+        lines = iter(partial(self._stream.readline, LONGEST), b"")
+        return b"".join(map(self._text_of, islice(lines, LINES)))
+
+    def _text_of(self, line: bytes) -> bytes:
+        try:
+            entry = json.loads(line)
+            second, _, fraction = entry["time"].removesuffix("Z").partition(".")  # without zeros at its end
+            text = f"{second}.{fraction:0<9}Z {entry['log']}" if self._begins else str(entry["log"])
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return line
+        self._begins = text.endswith("\n")  # longer lines are kept in parts
+        return text.encode("utf-8", "replace")
