@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any, ClassVar
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -22,16 +22,13 @@ from dlperf.app.guarded import Guarded
 from dlperf.app.model.table import (
     FRAMEWORK,
     GAP,
-    MARK,
-    NOTHING,
     Column,
     Row,
     SortedView,
-    aligned,
     columns_that_fit,
-    group_line,
 )
 from dlperf.app.widgets.looks import looks
+from dlperf.app.widgets.row_drawing import draw_row, widened
 from dlperf.catalog.palette import colour_number, palette
 
 
@@ -155,17 +152,7 @@ class RowTable(Guarded, ScrollView, can_focus=True):
 
     def _measure(self, rows: Iterable[Row]) -> None:
         """Widen the columns for the cells of these rows."""
-        before = list(self._contents)
-        for row in rows:
-            if row.tone == "group":
-                continue
-            for index, text in enumerate(row.cells[: row.merged]):
-                if text != NOTHING:
-                    self._contents[index] = max(self._contents[index], cell_len(text))
-            if row.marked:
-                self._contents[0] = max(self._contents[0], cell_len(MARK + row.cells[0]))
-            if row.merged is not None:
-                self._contents[-1] = max(self._contents[-1], 1)
+        before, self._contents = self._contents, widened(self._contents, rows)
         if self._contents != before or not self._layout:
             self._fit()
 
@@ -250,22 +237,7 @@ class RowTable(Guarded, ScrollView, can_focus=True):
         return Strip([Segment(set_cell_size(text, width), self._style("empty"))])
 
     def _line(self, row: Row, base: Style, width: int) -> Strip:
-        style = base + self._tone(row.tone)
-        if row.tone == "group":
-            return Strip([Segment(group_line(row.cells, width), style)])
-        segments: list[Segment] = []
-        for position, (index, column_width) in enumerate(self._layout):
-            if row.merged is not None and index >= row.merged:
-                room = width - sum(segment.cell_length for segment in segments)
-                segments.append(Segment(" " * GAP + aligned(row.cells[-1], max(1, room - GAP)), style))
-                break
-            text = row.cells[index] if index < len(row.cells) else ""
-            text = MARK + text if row.marked and not index else text
-            tone = row.tones[index] if index < len(row.tones) else ""
-            gap = " " * GAP if position else ""
-            cell = gap + aligned(text, column_width, self.columns[index].right)
-            segments.append(Segment(cell, style + self._tone(tone) if tone else style))
-        return Strip(segments).crop_extend(0, width, base)
+        return draw_row(row, self.columns, self._layout, width, base, self._tone)
 
     def _style(self, name: str) -> Style:
         style = self.visual_style.rich_style + looks(self.app.theme)[name]
