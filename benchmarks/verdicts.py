@@ -191,11 +191,9 @@ def find_commit(
     for _ in range(MOST_OF_ENDS):
         ends += measure(history.bad, history.good)
         values = [[math.exp(value) for name, value in ends if name == side] for side in (history.good, history.bad)]
-        found = judge(Sides(*values, paired=True), IN_TURNS)
+        found = judge(Sides(*values, paired=True), replace(IN_TURNS, loss=0.0))
         if found and found.decided:
             break
-    # what is the same may still be worse by less than is excluded
-    found = judge(Sides(*values, paired=True), replace(IN_TURNS, loss=0.0))
     if found is None or found.code != "worse":
         return found.code.replace("_", " ") if found else "cannot tell", count.total()
     beliefs, _ = search(history, tuple(ends), measure)

@@ -27,7 +27,7 @@ from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.baselines import baseline_of, judge_reference
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.compare import Selector, compare
-from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, any_loss, below, exit_code, judge_rows
+from dlperf.verdicts.judging import Judgement, Options, below, exit_code, judge_rows
 from dlperf.verdicts.trend import judge_history
 
 Values = tuple[float, ...]
@@ -185,13 +185,11 @@ def test_nothing_that_was_judged_is_a_failure() -> None:
     assert exit_code(["better", "cannot_tell", "worse"]) is ExitCode.MEASURED_FAILED
 
 
-def test_ends_that_are_the_same_are_no_worse_only_by_the_loss_that_was_named() -> None:
+def test_any_loss_counts_where_none_is_too_small() -> None:
     before, now = row(*STEADY), row(*(value * 0.9995 for value in STEADY), turn=1)
-    same = judge_rows(before, now)
-    assert (same.outcome, any_loss(same, DEFAULTS).outcome) == ("same", "worse"), "0.05 % slower in each pair"
-    assert any_loss(same, Options(loss=0.01)) is same
-    unclear = any_loss(judge_rows(before, row(*STEADY[::-1], turn=1)), DEFAULTS)
-    assert (unclear.outcome, unclear.found and unclear.found.more) == ("cannot_tell", None)
+    assert judge_rows(before, now).outcome == "same"
+    assert judge_rows(before, now, Options(loss=0.0)).outcome == "worse", "0.05 % slower in each pair"
+    assert judge_rows(before, row(*STEADY[::-1], turn=1), Options(loss=0.0)).outcome == "cannot_tell"
 
 
 def test_versions_whose_trials_alternated_stay_pairs_although_some_were_lost() -> None:

@@ -122,13 +122,6 @@ def judge_rows(
     return Judgement(now.id, now.metric, code, verdict, pair, found, policy, assumed)
 
 
-def any_loss(item: Judgement, options: Options) -> Judgement:
-    """Judge a result that is the same again, unless a loss was named: a smaller one than the trials exclude counts."""
-    if item.outcome != "same" or item.pair is None or options.loss is not None:
-        return item
-    return judge_rows(item.pair.a, item.pair.b, replace(options, loss=0.0))
-
-
 def told(found: Verdict, row: ConfigurationResult, code: str, why: Iterable[Message] = ()) -> Message:
     """Return the verdict with its numbers, as changes of the value: of metrics that are better when low, too."""
     low, high = (end - 1 for end in ratio_interval(found, row))

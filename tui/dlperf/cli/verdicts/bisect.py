@@ -56,7 +56,8 @@ def bisect(
     """
     from dlperf.verdicts.inference.commit_search import MOST_OF_ENDS, search
 
-    seconds, chosen = seconds_of(budget), options_of(loss, max_repeats or MOST_OF_ENDS)
+    # without a named loss, ends that are the same may still differ by less than their trials exclude
+    seconds, chosen = seconds_of(budget), options_of(loss or 0.0, max_repeats or MOST_OF_ENDS)
     workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
     if len(plan.configurations) != 1:
         raise RequestError(f"{len(plan.configurations)} configurations are selected: a search measures one")
@@ -93,18 +94,16 @@ class Steps:
             RequestError: BAD is no worse, or one of both gives no value.
             typer.Exit: it cannot be told.
         """
-        from dlperf.verdicts.judging import any_loss
-
         sides = [self._version(commit) for commit in (good, bad)]
         found, _, campaign = self._turns.run(sides)
-        item = any_loss(found[0], self._turns.chosen) if found else None
+        item = found[0] if found else None
         if item is None or item.outcome not in ("worse", "cannot_tell"):
             why = item.verdict if item else "no value"
             raise RequestError(f"{_short(bad)} is not worse than {_short(good)}, so there is no search: {why}")
         print_note(f"{_short(bad)} against {_short(good)}: {item.verdict}")
-        if found[0].outcome == "same" and found[0].found:
-            print_note(f"a loss of {percent(found[0].found.loss, 2)} is excluded (--loss), a smaller one is not")
         if item.outcome == "cannot_tell":
+            if item.pair and item.found and item.found.more:
+                print_note(f"for that, pass --max-repeats {len(item.pair.b.values) + item.found.more}")
             raise typer.Exit(ExitCode.CANNOT_TELL)
         return self._step(campaign, sides)
 
