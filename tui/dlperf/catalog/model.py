@@ -57,6 +57,10 @@ class Numerics(Model):
         return {name: text for name, text in self if text}
 
 
+UNSTATED = "unstated"
+"""Precision of logs that state none, as those of MLPerf and the descriptions of its systems."""
+
+
 class Precision(Entry):
     """A name of numerics."""
 

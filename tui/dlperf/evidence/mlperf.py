@@ -13,14 +13,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from dlperf.catalog.model import UNSTATED
 from dlperf.evidence.facts import flattened
 from dlperf.evidence.log_table import LogRow
 from dlperf.evidence.names import NameFacts
 from dlperf.opening import read_bytes
 from dlperf.runs.bounded import load_json
 
-PRECISION = "unstated"
-"""Neither the logs nor the descriptions of systems say which it was."""
 PROTOCOL = "mlperf"
 _NONE: Mapping[str, Any] = MappingProxyType({})
 _OTHERWISE = ("number_of_nodes", "accelerators_per_node")
@@ -37,7 +36,7 @@ def row_of_result(log: Path) -> LogRow | None:
     nodes, per_node = (_count(system.get(name)) for name in _OTHERWISE[:2])
     if nodes is None or per_node is None:
         return None
-    facts = NameFacts(None, _framework(str(system.get("framework"))), PRECISION, gpus=nodes * per_node, nodes=nodes)
+    facts = NameFacts(None, _framework(str(system.get("framework"))), UNSTATED, gpus=nodes * per_node, nodes=nodes)
     stated = {name: fact for name, fact in system.items() if name not in _OTHERWISE}
     path, conditions = "/".join(log.parts[-5:]), dict(flattened(stated))
     return LogRow(facts, hardware=log.parts[-3], path=path, protocol=PROTOCOL, conditions=conditions)
@@ -54,7 +53,7 @@ def _system(path: Path) -> Mapping[str, Any]:
 def _framework(stated: str) -> str:
     """Return the framework where one is stated; some descriptions list those of all their benchmarks."""
     named = [name for name in _FRAMEWORKS if name.lower() in stated.lower()]
-    return named[0] if len(named) == 1 or named == ["NeMo", "PyTorch"] else "several"
+    return named[0] if len(named) == 1 or named == ["NeMo", "PyTorch"] else "several frameworks"
 
 
 def _count(value: object) -> int | None:

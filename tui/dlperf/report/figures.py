@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dlperf.catalog.axes import AxisValue
+from dlperf.catalog.model import UNSTATED
 from dlperf.catalog.units import counts_samples
 from dlperf.messages import N_, Language
 from dlperf.report import markdown as md
@@ -189,8 +190,9 @@ def scale_text(result: ConfigurationResult) -> str:
     return md.unbroken(f"{result.nodes} × {result.gpus}")
 
 
-def precision_text(result: ConfigurationResult) -> str:
-    return result.precision.upper()
+def precision_text(language: Language, result: ConfigurationResult) -> str:
+    """Return the precision as it is written; in words where a log states none."""
+    return language.gettext("precision not stated") if result.precision == UNSTATED else result.precision.upper()
 
 
 def shared_axes(results: Iterable[ConfigurationResult]) -> StatedAxes:
@@ -229,7 +231,7 @@ def point_parts(language: Language, result: ConfigurationResult, stated: StatedA
     """Return precision, settings and scale of a configuration."""
     several = language.gettext("{count} GPUs", count=scale_text(result)) if result.nodes > 1 else ""
     scale = several or gpus_text(language, result)
-    return [precision_text(result), *settings_of(language, result, stated), scale]
+    return [precision_text(language, result), *settings_of(language, result, stated), scale]
 
 
 def tuning_words(language: Language, result: ConfigurationResult) -> tuple[str, ...]:
@@ -239,7 +241,9 @@ def tuning_words(language: Language, result: ConfigurationResult) -> tuple[str, 
 
 def conditions_text(language: Language, result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> str:
     """Return what compared results share beside hardware and scale: the precision and the values of further axes."""
-    return language.separator.join(filter(None, (precision_text(result), varying_axes(language, result, stated))))
+    return language.separator.join(
+        filter(None, (precision_text(language, result), varying_axes(language, result, stated)))
+    )
 
 
 def settings_of(language: Language, result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> list[str]:

@@ -187,7 +187,7 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "case": lambda row: data.case_title(row.case),
         "hardware": lambda row: data.hardware_title(row.hardware, row.campaign),
         "framework": lambda row: data.framework_title(row.framework, row.campaign),
-        "precision": lambda row: row.precision.upper(),
+        "precision": lambda row: figures.precision_text(language, row),
         "source": lambda row: data.source_title(language, row.campaign),
         "origin": lambda row: language.gettext(KINDS[data.kind(row.campaign)]),
         "date": lambda row: data.created(row.campaign)[:10],

@@ -190,7 +190,11 @@ def _news(page: Page) -> list[tuple[str, str, list[Link]]]:
 
 def _headline(page: Page, answer: Answer) -> Headline:
     best = answer.best
-    conditions = figures.precision_text(answer.shared), *page.settings(best), *figures.tuning_words(page.language, best)
+    conditions = (
+        figures.precision_text(page.language, answer.shared),
+        *page.settings(best),
+        *figures.tuning_words(page.language, best),
+    )
     return Headline(
         case=replace(page.report_link(best), text=page.data.case_title(best.case)),
         hardware=_hardware_with_gpus(page, best),
@@ -204,7 +208,7 @@ def _headline(page: Page, answer: Answer) -> Headline:
 
 def _value(page: Page, answer: Answer, row: ConfigurationResult) -> FigureView:
     """Return the value with its caveat, and its precision if that differs between the frameworks."""
-    return replace(page.figure(row), trials=figures.precision_text(row) if answer.mixed else "")
+    return replace(page.figure(row), trials=figures.precision_text(page.language, row) if answer.mixed else "")
 
 
 def _hardware_with_gpus(page: Page, row: ConfigurationResult) -> Link:

@@ -241,7 +241,7 @@ class Page:
             "framework": lambda row: self.framework_link(row.framework, row.campaign),
             "figure": self.figure,
             "unit": lambda row: row.unit,
-            "precision": figures.precision_text,
+            "precision": lambda row: figures.precision_text(self.language, row),
             "batch_size": figures.batch_text,
             "axes": lambda row: figures.varying_axes(self.language, row, self.stated),
             "nodes_gpus": figures.scale_text,

@@ -73,7 +73,7 @@ def _tested(page: Page, results: Results) -> dict[str, object]:
     axes: list[tuple[str, Sequence[str | Link]]] = [
         (page._("Hardware"), distinct(page.hardware_link(row.hardware, row.campaign) for row in results)),
         (page._("Framework"), distinct(page.framework_link(row.framework, row.campaign) for row in results)),
-        (page._("Precision"), distinct(map(figures.precision_text, results))),
+        (page._("Precision"), distinct(figures.precision_text(page.language, row) for row in results)),
         (page._("Batch per GPU"), distinct(filter(None, map(figures.batch_text, batches)))),
         (page._("Nodes × GPUs"), distinct(map(figures.scale_text, scales))),
         (page._("Protocol"), [page.protocol_link(name) for name in protocols]),

@@ -201,7 +201,7 @@ def _settings(page: Page, row: ConfigurationResult) -> str:
 
 def _precision_and_settings(page: Page, row: ConfigurationResult) -> str:
     settings = _settings(page, row)
-    return figures.precision_text(row) + (f" ({settings})" if settings else "")
+    return figures.precision_text(page.language, row) + (f" ({settings})" if settings else "")
 
 
 SCALE: Axis = (lambda row: (row.nodes, row.gpus), lambda page, row: figures.scale_text(row))
@@ -214,7 +214,7 @@ PRECISION_AND_SETTINGS: Axis = (lambda row: (row.precision, figures.settings_key
 def _precision(page: Page, row: ConfigurationResult) -> str:
     """Return the precision of the computation, with the source's name for it if different."""
     renamed = is_published(row.campaign) and row.precision == "tf32"
-    return figures.precision_text(row) + (" – " + page._("the source says FP32") if renamed else "")
+    return figures.precision_text(page.language, row) + (" – " + page._("the source says FP32") if renamed else "")
 
 
 def _values(row: ConfigurationResult) -> list[float]:

@@ -126,7 +126,9 @@ def _count(language: Language, count: int) -> str:
 
 
 def _overview(page: Page, results: Results) -> TableView:
-    precision = {"precision": lambda row: Link(figures.precision_text(row), f"#{at.configuration_anchor(row)}")}
+    precision = {
+        "precision": lambda row: Link(figures.precision_text(page.language, row), f"#{at.configuration_anchor(row)}")
+    }
     return page.listed(results, OVERVIEW, precision, constant=())
 
 

@@ -30,7 +30,7 @@ def ranked_bars(page: Page, answer: Answer, most: int | None = None) -> tuple[Ba
     if not answer.mixed:
         return bars(page, rows)
     named = zip(bars(page, rows), rows, strict=True)
-    return tuple(replace(bar, name=f"{bar.name} ({figures.precision_text(row)})") for bar, row in named)
+    return tuple(replace(bar, name=f"{bar.name} ({figures.precision_text(page.language, row)})") for bar, row in named)
 
 
 def _part(title: tuple[str, ...], unit: str, drawn: tuple[Bar, ...]) -> Part:
