@@ -273,7 +273,7 @@ def _empty_text() -> str:
         "",
         _("  2                     choose hardware, frameworks and cases, or a program of your own"),
         _("  6                     add machines, and see what they do"),
-        _("  2 p                   presets, such as quickstart: the main job on this machine, in a minute"),
+        _("  2 p                   presets, such as quickstart: this machine, in a minute"),
         _("  i                     import logs that somebody else has measured"),
     )
     return "\n" + "\n".join(lines)
