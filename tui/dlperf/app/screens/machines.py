@@ -189,7 +189,7 @@ class MachinesScreen(SortedTableScreen):
     def action_diagnose(self) -> None:
         if item := self._selected():
             title = _("Diagnose {name}?", name=printable(item.hardware))
-            text = _("It measures matrix products, memory, copies, all-reduce and disk by PyTorch there, as a campaign.")
+            text = _("It measures matrix products, memory, copies, all-reduce and disk by its PyTorch, as a campaign.")
             question = ConfirmScreen(title, text, _("Start"), _("Not yet"))
             self.ask(question, partial(self._diagnose, item.hardware))
 
