@@ -41,6 +41,11 @@ def test_a_sound_run_has_no_finding() -> None:
         ("end_stall", {"value": [64.0] * 199 + [10.0]}, "without it the mean is 64.00, not 63.73"),
         ("printed_rate", {"value": [65.0] * 200}, "printed 65.00, computed from timestamps 64.00 images/s (+1.6 %)"),
         ("several_runs", {"asked": {"runs_in_log": 2}}, "run 1 of 2"),
+        (
+            "sequence_length_mismatch",
+            {"metadata": {"sequence_length": 8192}, "known": {"sequence_length": 2048}},
+            "declared sequence length 2048, but the log has 8192",
+        ),
         ("batch_size_mismatch", {"metadata": {"batch_size": 16}}, "declared batch size 32, but the log has 16"),
         ("batch_size_mismatch", {"seconds_per_step": [0.5] * 200}, "declared batch size 32, but the log has 16"),
         ("gpu_count_mismatch", {"metadata": {"gpus": 8}}, "declared 2 GPUs, but the log has 8"),

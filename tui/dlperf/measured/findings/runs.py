@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 from dlperf.evidence.columns import finite, is_median_at_most
-from dlperf.formats.samples import STEPS_PER_SECOND, Run
-from dlperf.measured.findings.drift import Trend, trend
+from dlperf.formats.samples import STEPS_PER_SECOND
+from dlperf.measured.findings.checked_run import CheckedRun
 from dlperf.measured.findings.mixed import alternations
 from dlperf.measured.throughput.estimators import CONTINUED
 from dlperf.measured.throughput.figure import (
@@ -22,7 +19,7 @@ from dlperf.measured.throughput.figure import (
     Figure,
     counts_micro_batches,
 )
-from dlperf.measured.throughput.pauses import TimedGaps, slow_among, timed_gaps
+from dlperf.measured.throughput.pauses import timed_gaps
 from dlperf.measured.throughput.reading import NotEstimable, Reading
 from dlperf.measured.throughput.steady import reader_share
 from dlperf.messages import Message, message
@@ -66,81 +63,9 @@ NOTES = {
 """Findings by the code that a parser notes."""
 
 
-@dataclass(frozen=True)
-class _CheckedRun:
-    """What the checks of one run look at."""
-
-    reading: Reading
-    figure: Figure | None
-    declared_gpus: int | None
-    declared_batch_size: int | None
-    runs_in_log: int
-    flop_limit: float | None
-
-    @property
-    def run(self) -> Run:
-        return self.reading.run
-
-    @cached_property
-    def measured(self) -> slice:
-        """From the first to the last record used; all if the figure names no record."""
-        estimate = self.figure.estimate if self.figure else None
-        if estimate is None or estimate.first is None or estimate.last is None:
-            return slice(0, len(self.run.samples))
-        return slice(estimate.first, estimate.last + 1)
-
-    @cached_property
-    def speeds(self) -> Sequence[float]:
-        """Printed throughput in the measured window; empty if unknown, or if one printed value is the figure."""
-        if self.figure is not None and self.figure.estimator == "printed()":
-            return ()
-        try:
-            return finite(self.reading.values[self.measured])
-        except NotEstimable:
-            return ()
-
-    @cached_property
-    def slow_records(self) -> list[int]:
-        """Indices of the records whose printed value is a pause's, unless their timestamps show none."""
-        try:
-            usable = self.reading.usable
-            slow = slow_among(self.reading, usable[bisect_right(usable, self.measured.start) :])
-        except NotEstimable:
-            return []
-        in_time = frozenset(self.timed_gaps.indices).difference(self.timed_gaps.pauses) if slow else ()
-        return [index for index in slow if index not in in_time]
-
-    @cached_property
-    def printed_trend(self) -> Trend | None:
-        return trend(self.speeds)
-
-    @cached_property
-    def timed_gaps(self) -> TimedGaps:
-        return timed_gaps(self.reading, self.measured) if self.figure else TimedGaps((), (), ())
-
-    @cached_property
-    def timed_trend(self) -> Trend | None:
-        return trend(self.timed_gaps.speeds_without_pauses)
-
-    @cached_property
-    def smooths(self) -> bool:
-        """Whether printed values are means over more than their record, so that a pause looks like a drift."""
-        printed = self.printed_trend
-        if printed is None or not printed.is_drift or self.timed_trend is None:
-            return False
-        return len(self.timed_gaps.pauses) > 0 and self.timed_trend.refutes(printed)
-
-    @cached_property
-    def drift(self) -> Trend | None:
-        """The change of the speed; None if it is unknown or no more than noise."""
-        is_running_mean = self.run.window == "cumulative" and self.timed_gaps.indices
-        found = self.timed_trend if is_running_mean else self.printed_trend
-        return found if found is not None and found.is_clear and not self.smooths else None
-
-
 def drift_of_run(reading: Reading, figure: Figure | None) -> float | None:
     """Return the change of the speed over the measured window, relative to its start; None if it is only noise."""
-    found = _CheckedRun(reading, figure, None, None, 1, None).drift
+    found = CheckedRun(reading, figure, None, None, 1, None).drift
     return found.of_start if found else None
 
 
@@ -162,7 +87,7 @@ def findings_of_run(
         flop_limit: samples per second that the GPUs' dense peak allows.
     """
     declared = declared_gpus or reading.gpus, declared_batch_size or reading.batch_size or None
-    context = _CheckedRun(reading, figure, *declared, runs_in_log, flop_limit)
+    context = CheckedRun(reading, figure, *declared, runs_in_log, flop_limit)
     found = [check(context) for check in _CHECKS]
     from_records = reading.run.window != "run"
     noted = [_noted(code) for code in reading.run.notes if not (code == CONTINUED and from_records)]
@@ -175,7 +100,7 @@ def _noted(code: str) -> Finding:
     return note(code, format=other) if other else NOTES.get(code) or note(code)
 
 
-def _too_few_samples(context: _CheckedRun) -> Finding | None:
+def _too_few_samples(context: CheckedRun) -> Finding | None:
     if context.figure is None or context.figure.estimate.first is None or context.run.window in ("epoch", "run"):
         return None
     count, done = context.figure.estimate.samples, context.reading.steps_done
@@ -185,14 +110,14 @@ def _too_few_samples(context: _CheckedRun) -> Finding | None:
     return warning("too_few_samples", count=count, least=MINIMUM_SAMPLES)
 
 
-def _drift(context: _CheckedRun) -> Finding | None:
+def _drift(context: CheckedRun) -> Finding | None:
     found = context.drift
     if found is None or not found.is_drift:
         return None
     return warning("drift", direction=message("rises" if found.change > 0 else "falls"), change=abs(found.of_start))
 
 
-def _end_stall(context: _CheckedRun) -> Finding | None:
+def _end_stall(context: CheckedRun) -> Finding | None:
     speeds = context.speeds
     if len(speeds) < 3 or not 0 < min(speeds) >= speeds[-1] or not _is_slow(speeds[-1], speeds):
         return None
@@ -210,7 +135,7 @@ LEAST_GAPS = 3
 """Records from which on a pause before one of them is told from a wrong printed rate."""
 
 
-def _printed_rate(context: _CheckedRun) -> Finding | None:
+def _printed_rate(context: CheckedRun) -> Finding | None:
     figure = context.figure
     if figure is None or figure.value_printed is None or figure.value_from_timestamps is None:
         return None
@@ -233,32 +158,32 @@ def _printed_rate(context: _CheckedRun) -> Finding | None:
     )
 
 
-def _hint(context: _CheckedRun, printed: float, timed: float) -> Message | str:
+def _hint(context: CheckedRun, printed: float, timed: float) -> Message | str:
     if counts_micro_batches(context.reading, printed, timed):
         return message("printed_micro_batches")
     return message("suspect_accumulation") if printed / timed - 1 >= ACCUMULATION else ""
 
 
-def _clock_error(context: _CheckedRun) -> float:
+def _clock_error(context: CheckedRun) -> float:
     """Return the error of rounded timestamps relative to the window."""
     times = finite(context.run.samples.time[context.measured])
     elapsed = times[-1] - times[0] if times else 0.0
     return context.reading.clock_resolution / elapsed if elapsed > 0 else 0.0
 
 
-def _several_runs(context: _CheckedRun) -> Finding | None:
+def _several_runs(context: CheckedRun) -> Finding | None:
     runs = context.runs_in_log
     return note("several_runs", number=context.run.number, runs=runs) if runs != 1 else None
 
 
-def _batch_size(context: _CheckedRun) -> Finding | None:
+def _batch_size(context: CheckedRun) -> Finding | None:
     stated, logged = context.declared_batch_size, _logged_batch_size(context)
     if stated is None or logged in (None, stated):
         return None
     return warning("batch_size_mismatch", stated=stated, logged=logged)
 
 
-def _logged_batch_size(context: _CheckedRun) -> int | None:
+def _logged_batch_size(context: CheckedRun) -> int | None:
     if context.run.metadata.batch_size:
         return context.run.metadata.batch_size
     gpus = context.reading.total_gpus
@@ -274,29 +199,36 @@ def _rounded(implied: float, stated: int | None) -> int:
     return stated if stated and abs(implied / stated - 1) <= IMPLIED_TOLERANCE else round(implied)
 
 
-def _gpu_count(context: _CheckedRun) -> Finding | None:
+def _gpu_count(context: CheckedRun) -> Finding | None:
     stated, logged = context.declared_gpus, context.run.metadata.gpus
     if stated is None or logged in (None, stated):
         return None
     return warning("gpu_count_mismatch", stated=stated, logged=logged)
 
 
-def _reader_bound(context: _CheckedRun) -> Finding | None:
+def _sequence_length(context: CheckedRun) -> Finding | None:
+    stated, logged = context.reading.sequence_length, context.run.metadata.sequence_length
+    if stated is None or logged in (None, stated):
+        return None
+    return warning("sequence_length_mismatch", stated=stated, logged=logged)
+
+
+def _reader_bound(context: CheckedRun) -> Finding | None:
     share = reader_share(context.reading, context.measured)
     return warning("reader_bound", share=share) if share > READER_LIMIT else None
 
 
-def _above_flop_limit(context: _CheckedRun) -> Finding | None:
+def _above_flop_limit(context: CheckedRun) -> Finding | None:
     if context.figure is None or context.flop_limit is None or context.figure.value <= FLOP_LIMIT * context.flop_limit:
         return None
     return error("above_flop_limit", value=context.figure.value, unit=context.figure.unit, limit=context.flop_limit)
 
 
-def _missing_end(context: _CheckedRun) -> Finding | None:
+def _missing_end(context: CheckedRun) -> Finding | None:
     return note("missing_end_marker") if context.run.marks_end and not context.run.complete else None
 
 
-def _pauses(context: _CheckedRun) -> Finding | None:
+def _pauses(context: CheckedRun) -> Finding | None:
     slow: Sequence[int] = context.slow_records if context.run.window != "cumulative" else ()
     if context.figure is not None and context.figure.pauses == "without" and not slow:
         slow = timed_gaps(context.reading, slice(context.measured.start, len(context.run.samples))).pauses
@@ -305,7 +237,7 @@ def _pauses(context: _CheckedRun) -> Finding | None:
     return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]], of=_said(context)) if slow else None
 
 
-def _said(context: _CheckedRun) -> Message | str:
+def _said(context: CheckedRun) -> Message | str:
     """Say whether the value holds the pauses, and what it is otherwise."""
     figure = context.figure
     if figure is None or figure.steady is None or not figure.pauses:
@@ -319,7 +251,7 @@ def _said(context: _CheckedRun) -> Message | str:
     return message("pauses_kept", steady=figure.steady, unit=figure.unit)
 
 
-def _own_total(context: _CheckedRun) -> Finding | None:
+def _own_total(context: CheckedRun) -> Finding | None:
     """Compare the records with the time that the program itself states for its epochs or the whole run."""
     figure = context.figure
     if figure is None or STEPS_PER_SECOND not in (
@@ -335,13 +267,13 @@ def _own_total(context: _CheckedRun) -> Finding | None:
     )
 
 
-def _clock_back(context: _CheckedRun) -> Finding | None:
+def _clock_back(context: CheckedRun) -> Finding | None:
     """Find a clock that was set back; a program's own timer may begin anew."""
     found = [index for index in context.reading.clock_backs if context.run.samples.time[index] > CALENDAR]
     return note("clock_back", line=context.run.samples.line[found[0]]) if found else None
 
 
-def _long_gap(context: _CheckedRun) -> Finding | None:
+def _long_gap(context: CheckedRun) -> Finding | None:
     """Find a gap between records that is longer than any pause of one launch."""
     times, lines = context.run.samples.time, context.run.samples.line
     gaps = timed_gaps(context.reading, slice(0, len(times))) if len(times) > 2 else None
@@ -352,27 +284,27 @@ def _long_gap(context: _CheckedRun) -> Finding | None:
     return warning("long_gap", seconds=seconds, first=lines[longest - 1], last=lines[longest])
 
 
-def _copies(context: _CheckedRun) -> int:
+def _copies(context: CheckedRun) -> int:
     """Return how often each step is printed."""
     records = len(context.run.samples) if context.run.window not in ("epoch", "run") else 0
     return round(records / max(records - context.reading.repeats, 1))
 
 
-def _interleaved_ranks(context: _CheckedRun) -> Finding | None:
+def _interleaved_ranks(context: CheckedRun) -> Finding | None:
     copies = _copies(context)
     if copies in (context.reading.total_gpus, context.run.metadata.gpus):
         return None  # each rank prints every step, as torchrun's do by default
     return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies)) if copies > 1 else None
 
 
-def _mixed_programs(context: _CheckedRun) -> Finding | None:
+def _mixed_programs(context: CheckedRun) -> Finding | None:
     if _copies(context) > 1 or "interleaved_ranks" in context.run.notes:
         return None
     count = alternations(context.run.samples, context.reading.spacings.back)
     return error("mixed_programs", count=count) if count >= MINIMUM_ALTERNATIONS else None
 
 
-_CHECKS: tuple[Callable[[_CheckedRun], Finding | None], ...] = (
+_CHECKS: tuple[Callable[[CheckedRun], Finding | None], ...] = (
     _above_flop_limit,
     _mixed_programs,
     _printed_rate,
@@ -386,6 +318,7 @@ _CHECKS: tuple[Callable[[_CheckedRun], Finding | None], ...] = (
     _too_few_samples,
     _gpu_count,
     _batch_size,
+    _sequence_length,
     _interleaved_ranks,
     _several_runs,
     _missing_end,
