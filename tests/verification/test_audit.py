@@ -44,7 +44,7 @@ def rows(*figures: PublishedFigure, logs: Sequence[LocalLog] = (HERE,), runs: Se
     report = PublishedReport(
         "a", LocalizedText(), "en", "", "", None, None, LocalizedText(), LocalizedText(), (), "", (), (), figures
     )
-    return audit([report], logs, lambda _: runs or (a_run(1.0, 100.0, 100.125),))
+    return audit([report], logs, lambda _: runs or (a_run(1.0, 100.0, 100.125),), digest=lambda log: log.source)
 
 
 def test_a_log_that_gives_the_figure_is_exact():
@@ -58,6 +58,12 @@ def test_a_log_that_gives_another_figure_says_by_how_much():
     (row,) = rows(replace(FIGURE, value=790.0, printed="790.0"))
     assert str(row.verdict) == "+1.329 %"
     assert row.difference == pytest.approx(800.5 / 790 - 1)
+
+
+def test_the_hash_is_of_the_log_that_was_read_where_two_folders_have_one_of_its_name():
+    old, new = (LocalLog(f"owner/repository@{commit}:logs/a.txt", "logs/a.txt") for commit in ("abc", "def"))
+    found = rows(FIGURE, replace(FIGURE, log="owner/repository@def:logs/a.txt"), logs=(old, new))
+    assert [row.log_sha256 for row in found] == [old.source, new.source]
 
 
 def test_one_unit_of_the_last_printed_digit_is_exact():

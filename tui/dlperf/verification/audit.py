@@ -93,6 +93,8 @@ class LocalLog:
 
 
 ReadRuns = Callable[[LocalLog], Sequence[Run]]
+Digest = Callable[[LocalLog], str]
+"""SHA-256 of a log."""
 
 
 def audit(
@@ -100,6 +102,7 @@ def audit(
     logs: Sequence[LocalLog],
     read: ReadRuns,
     kept: Mapping[Key, AuditVerdict] = NONE_KEPT,
+    digest: Digest = lambda log: "",
 ) -> list[AuditRow]:
     """Return one row for every published throughput, in the order of the reports.
 
@@ -118,6 +121,8 @@ def audit(
                 found = _find_log(item, index)
                 certain = bool(found and _parts(found.source)[0]) or len(versions[_parts(item.log)[1]]) == 1
                 row = _row(report, item, found, certain, read)
+                if found and row.recomputed is not None:
+                    row = replace(row, log_sha256=digest(found))
                 rows.append(row if row.local_log else _kept(row, kept.get(row.key), item))
     return rows
 
@@ -247,11 +252,8 @@ def audit_workspace(
         return _runs(places[log], logs)
 
     reports = load_reports(workspace) if reports is None else reports
-    rows = audit(reports, list(places), read, read_verdicts(workspace, damaged))
-    paths = {log.location: path for log, path in places.items()}
-    return [
-        replace(row, log_sha256=sha256_of(paths[row.local_log or ""])) if row.is_recomputed_now else row for row in rows
-    ]
+    kept = read_verdicts(workspace, damaged)
+    return audit(reports, list(places), read, kept, lambda log: sha256_of(places[log]))
 
 
 def verdicts_of(rows: Iterable[AuditRow]) -> dict[Key, AuditVerdict]:
