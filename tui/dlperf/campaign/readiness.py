@@ -155,15 +155,16 @@ async def _start_item(executor: Executor, start: Start) -> CheckItem:
 
 
 async def _ended(executor: Executor, trial: Trial) -> Observation:
-    """Wait for the end; a job that waits in a queue is cancelled after a while."""
-    begun, seconds = time.monotonic(), START_SECONDS
+    """Wait for the end; a job that waits in a queue, or runs, for too long is cancelled."""
+    begun, state = time.monotonic(), State.RUNNING
     while True:
         await executor.tail([trial])
         (seen,) = await executor.poll([trial])
         if seen.state.finished:
             return seen
-        if seen.state is State.SUBMITTED:
-            seconds = QUEUE_SECONDS
+        if seen.state is not state:
+            begun, state = time.monotonic(), seen.state
+        seconds = QUEUE_SECONDS if state is State.SUBMITTED else START_SECONDS
         if time.monotonic() > begun + seconds:
             await executor.cancel(trial)
             return replace(seen, cause=seen.pending_reason or message("no_answer_within", seconds=seconds))
