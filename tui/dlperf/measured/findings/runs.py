@@ -14,7 +14,9 @@ from dlperf.measured.throughput.figure import (
     GOODPUT,
     MOST_PAUSED,
     MOST_SHORT_PAUSES,
+    ONLY_TOTAL,
     SAME,
+    SUMMARY,
     TOTALS,
     Figure,
     counts_micro_batches,
@@ -258,7 +260,11 @@ def _own_total(context: CheckedRun) -> Finding | None:
         total.unit for total in (*context.run.epochs[-1:], *context.run.summaries[-1:])
     ):
         return None
-    own, records = (figure.estimates.get(rule) or figure.value for rule in (TOTALS, GOODPUT))
+    values = figure.estimates | {figure.estimator: figure.value}
+    own = next((values[rule] for rule in (TOTALS, ONLY_TOTAL, SUMMARY) if rule in values), None)
+    if not own:
+        return None
+    records = values.get(GOODPUT, figure.value)
     difference = records / own - 1
     return (
         note("own_total", own=own, records=records, unit=figure.unit, difference=difference)

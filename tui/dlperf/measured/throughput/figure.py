@@ -20,8 +20,8 @@ RATE = f"rate(skip={WARM_UP_STEPS})"
 STEADY_RATE = f"steady_rate(skip={WARM_UP_STEPS})"
 STEADY = f"steady(skip={WARM_UP_STEPS})"
 GOODPUT = f"goodput(skip={WARM_UP_STEPS})"
-TOTALS, ONLY_TOTAL = "hmean_epochs(1)", "hmean_epochs(0)"
-NATURAL = (RATE, STEADY, STEADY_RATE, TOTALS, "summary()")
+TOTALS, ONLY_TOTAL, SUMMARY = "hmean_epochs(1)", "hmean_epochs(0)", "summary()"
+NATURAL = (RATE, STEADY, STEADY_RATE, TOTALS, SUMMARY)
 _WITHOUT_PAUSES = ("steady", "steady_rate")
 _WITH_PAUSES = (
     *("mean", "skipmean", "tailmean", "window", "batch_over_time"),
@@ -47,7 +47,7 @@ OTHER_ESTIMATORS = (
     "window(20, 120)",
     "tipc(skip=10)",
     "batch_over_time(skip=5)",
-    "summary()",
+    SUMMARY,
     "hmean_epochs(1)",
     "steady(skip=20)",
     "steady_rate(skip=20)",
@@ -129,7 +129,7 @@ def natural_estimator(reading: Reading) -> Estimator:
     """
     rules = [parse_estimator(choice) for choice in NATURAL]
     if any(is_time(summary.unit) for summary in reading.run.summaries[-1:]):
-        return parse_estimator("summary()")
+        return parse_estimator(SUMMARY)
     if reading.run.epochs and reading.run.epochs[-1].unit == STEPS_PER_SECOND:
         totals = parse_estimator(TOTALS if len(reading.run.epochs) > 1 else ONLY_TOTAL)
         if _gives(reading, totals):
