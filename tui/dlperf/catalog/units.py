@@ -28,11 +28,6 @@ def default_metric(unit: str) -> str:
     return "duration" if is_time(unit) else "throughput"
 
 
-def is_speed(unit: str) -> bool:
-    """Whether a unit is one of time or of something per second: better values are faster ones."""
-    return "/s" in unit or is_time(unit)
-
-
 def is_rate(unit: str, direction: str) -> bool:
     """Whether values of several GPUs add up, so that speed-up and efficiency have a meaning."""
     return direction == "higher" and unit.endswith("/s")
