@@ -180,12 +180,12 @@ async def test_what_ends_while_a_trial_is_looked_at_is_counted_on_return(workspa
 async def test_events_are_listed_with_time_and_cause(workspace: WorkspacePaths):
     builder = running_campaign(workspace)
     silence = message("no_answer", server="h200-01 port 22", seconds=10)
-    builder.event(Event(clock(1310), "node_unreachable", cause=silence, data={"node": "h200-01"}))
+    builder.event(Event(clock(1310), "node_unreachable", str(RUNNING), cause=silence, data={"node": "h200-01"}))
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "step=71")
         await pilot.press("E")
         await until_shown(
-            pilot, "05-04 10:21:50  node lost", "h200-01 port 22", "✗ failed", "campaign started", str(RUNNING)
+            pilot, "05-04 10:21:50  node lost         h200-01 · #2 ", "h200-01 port 22", "✗ failed", "campaign started"
         )
 
 

@@ -53,8 +53,15 @@ def event_rows(paths: CampaignPaths) -> dict[Hashable, Row]:
 def _row(event: Event) -> Row:
     look = LOOKS.get(State(event.state)) if event.state in set(State) else None
     text = f"{look.glyph} {_(look.name)}" if look else _(TEXTS.get(event.event, event.event))
-    concerns = event.trial or event.data.get("node") or event.data.get("configuration") or event.data.get("action")
     cause = render(event.cause) if event.cause else ""
-    cells = (local_time(event.time, seconds=True), text, str(concerns or ""), cause)
+    cells = (local_time(event.time, seconds=True), text, _concerned(event), cause)
     tone: Tone = look.tone if look else TONES.get(event.event, "")
     return Row(tuple(map(printable, cells)), tones=("dim", tone, "", ""))
+
+
+def _concerned(event: Event) -> str:
+    """Return the node and the trial that an event is about, its number first: the end may be cut."""
+    configuration, _slash, number = (event.trial or "").rpartition("/")
+    trial = f"#{number} {configuration}" if configuration else event.trial
+    node, *others = (event.data.get(name) for name in ("node", "configuration", "action"))
+    return " · ".join(str(part) for part in (node, trial or next(filter(None, others), None)) if part)
