@@ -53,6 +53,7 @@ ALLOWED = {
     "table/frame.py": "writes a file that the operator names",
     "table/database.py": "writes a file that the operator names",
     "view/http.py": "an address",
+    "view/program/shipping.py": "a program that the operator names",
 }
 """Modules that open something else than a file of a workspace."""
 
