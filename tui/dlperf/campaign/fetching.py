@@ -194,7 +194,7 @@ def _download(absent: Sequence[Locked], python: NodePython, say: Callable[[str],
         options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--dest", str(folder)]
         begun = itertools.count(1)
         words = ("download", "--progress-bar", "off", *options, *_target(python), "-r", str(lock))
-        for line in _pip(*words) if packages else ():
+        for line in _pip(python, *words) if packages else ():
             if line.startswith("Collecting "):
                 say(f"{next(begun)} of {len(packages)}: {line.split()[1]}")
         lock.unlink()
@@ -224,8 +224,8 @@ def _file(item: Locked) -> bytes:
     return data
 
 
-def _pip(*words: str) -> Iterator[str]:
-    """Run pip and yield its lines.
+def _pip(node: NodePython, *words: str) -> Iterator[str]:
+    """Run pip for a node and yield its lines.
 
     Raises:
         DlperfError: it is missing, or failed.
@@ -245,4 +245,5 @@ def _pip(*words: str) -> Iterator[str]:
             errors += [said] if line.startswith("ERROR") else []
             yield line
     if process.returncode:
-        raise DlperfError(f"pip could not download the wheels: {errors[-1].removeprefix('ERROR: ') or said}")
+        wheels = f"wheels for Python {node.python} on {node.platform}"
+        raise DlperfError(f"pip could not download the {wheels}: {errors[-1].removeprefix('ERROR: ') or said}")
