@@ -11,6 +11,7 @@ import pytest
 from driving import driving, press, until, until_shown
 
 from dlperf.app import commands
+from dlperf.app.dialogs.command import CommandPage
 from dlperf.app.model.choice import Choice
 from dlperf.app.model.options import options_of
 from dlperf.app.widgets.prompt import Prompt
@@ -58,6 +59,16 @@ async def test_a_program_of_ones_own_is_run_once_and_offered(workspace: Workspac
         await until_shown(pilot, "Done.")
         await press(pilot, "escape")
         await until_shown(pilot, "[ ] mine")
+
+
+async def test_a_click_elsewhere_starts_no_program(workspace: WorkspacePaths):
+    async with driving(workspace, start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] numpy")
+        await press(pilot, "N", *"false")
+        await pilot.click("#plan")
+        await until(pilot, lambda: not pilot.app.screen.query_one(Prompt).has_focus)
+        await pilot.pause()
+        assert not isinstance(pilot.app.screen, CommandPage)
 
 
 async def test_a_program_that_failed_is_brought_back_to_be_corrected(workspace: WorkspacePaths):

@@ -202,7 +202,8 @@ class CampaignsScreen(SortedTableScreen):
             self.query_one(Prompt).ask("tag", _("tags, with blanks between"), " ".join(summary.tags))
 
     def action_import_logs(self) -> None:
-        self.query_one(Prompt).ask("import", _("logs and options of `dlperf import`, such as: a.log b.log -H h100-sxm"))
+        label = _("logs and options of `dlperf import`, such as: a.log b.log -H h100-sxm")
+        self.query_one(Prompt).ask("import", label, starts_something=True)
 
     def _import_logs(self, text: str) -> None:
         """Import the logs of a command line as a campaign, which is named by the time where it has no name."""

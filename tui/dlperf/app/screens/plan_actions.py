@@ -88,7 +88,8 @@ class PlanActions(PlaceScreen):
             self.app.push_screen(CommandPage(_("Packages"), self.workspace, ["fetch", *words]))
 
     def action_add_program(self) -> None:
-        self.query_one(Prompt).ask("program", _("your program with its arguments, such as: python train.py --bs 32"))
+        label = _("your program with its arguments, such as: python train.py --bs 32")
+        self.query_one(Prompt).ask("program", label, starts_something=True)
 
     def _add_program(self, command: str) -> None:
         """Run a program once and write its entries, which the lists then show."""

@@ -29,12 +29,13 @@ class Prompt(Input):
         self.purpose = ""
         self._before: Widget | None = None
         self._text_before = ""
+        self._starts_something = False
         self._typed: dict[str, str] = {}
         """The last text that was not empty, by its purpose."""
 
-    def ask(self, purpose: str, label: str, text: str = "") -> None:
-        """Ask for a text; every ``Typed`` carries ``purpose``."""
-        self._before, self._text_before = self.screen.focused, text
+    def ask(self, purpose: str, label: str, text: str = "", starts_something: bool = False) -> None:
+        """Ask for a text; every ``Typed`` carries ``purpose``. What starts something is accepted by enter alone."""
+        self._before, self._text_before, self._starts_something = self.screen.focused, text, starts_something
         self.purpose, self.placeholder = purpose, label
         with self.prevent(Input.Changed):
             self.value = text
@@ -55,7 +56,7 @@ class Prompt(Input):
 
     def on_blur(self) -> None:
         if self.has_class("-asking") and self.app.app_focus:
-            self._close(self.value)
+            self._close(self._text_before if self._starts_something else self.value)
 
     def action_recall(self) -> None:
         """Offer what was typed last for the same purpose."""
