@@ -173,13 +173,7 @@ def spread_text(result: ConfigurationResult) -> str:
 
 def caveat_text(language: Language, result: ConfigurationResult) -> str:
     """Return the caveats of a result in one line, a single trial among them; empty if it has none."""
-    texts = [language.render(finding.message) for finding in result.caveats]
-    return language.gettext("; ").join([*single_trial(language, result), *texts])
-
-
-def single_trial(language: Language, result: ConfigurationResult) -> list[str]:
-    """Return that a result of ours rests on one trial, if it does."""
-    return [language.gettext("measured once")] if result.n == 1 and not is_published(result.campaign) else []
+    return language.gettext("; ").join(map(language.render, result.doubts))
 
 
 def missing_reason(campaign: str) -> str:

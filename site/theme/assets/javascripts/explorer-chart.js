@@ -14,7 +14,8 @@
   function shown(rows, metric) {
     let depth = 2;
     while (depth < KEYS.length && new Set(rows.map(row => keyOf(row, depth + 1))).size <= MOST_BARS) depth += 1;
-    return dlperf.bestOf(rows, metric, row => keyOf(row, depth)).slice(0, MOST_BARS);
+    const best = dlperf.bestOf(rows, metric, row => keyOf(row, depth)), own = best.find(row => of(row, "measured"));
+    return best.filter((row, place) => place < MOST_BARS - 1 || row === (best.indexOf(own) < MOST_BARS ? best[MOST_BARS - 1] : own));
   }
 
   function titles(rows) {
@@ -28,7 +29,7 @@
   function panelOf(rows, metric) {
     const training = rows.filter(dlperf.isTraining);
     const drawn = shown(training.length ? training : rows, metric), first = drawn[0], chosen = dlperf.baseline();
-    const own = drawn.find(row => !of(row, "published")) || first;
+    const own = drawn.find(row => of(row, "measured")) || first;
     const base = chosen && dlperf.comparable(chosen, first, metric) ? chosen : own;
     const unit = dlperf.unitOf(first, metric);
     const bases = dlperf.distinct(drawn.map(row => dlperf.basisOf(row, metric)).filter(Boolean));

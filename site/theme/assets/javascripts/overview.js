@@ -59,9 +59,10 @@
     const form = figure.querySelector("form");
     const { ofCase, metric, shown } = choose(form);
     const bars = dlperf.barsOf(shown, metric, shown.find(row => titleOf(row) === form.baseline.value), barTitle);
-    figure.querySelector(".groups").replaceChildren(...distinct(shown.map(row => of(row, "chip"))).map(chip =>
+    const groups = distinct(shown.map(row => of(row, "chip"))).map(chip =>
       dlperf.element("section", {}, dlperf.element("h2", {}, chip),
-        dlperf.list(bars.filter(bar => of(bar.row, "chip") === chip), new URL(root.dataset.source, location)))));
+        dlperf.list(bars.filter(bar => of(bar.row, "chip") === chip), new URL(root.dataset.source, location))));
+    figure.querySelector(".groups").replaceChildren(...(groups.length ? groups : [dlperf.element("p", {}, data.words.no_bars)]));
     const unit = unitOf(ofCase[0], metric);
     figure.querySelector("figcaption").replaceChildren(form.case.value + " ",
       dlperf.element("small", {}, (unit && unit + " · ") + form.metric.selectedOptions[0].text));
@@ -85,7 +86,7 @@
   /* Each step is a task of its own, so that a reader's touch is answered between them. */
   function beginAll() {
     dlperf.open();
-    const cases = distinct(data.rows.filter(row => of(row, "newest") && of(row, "value")).map(row => of(row, "case")));
+    const cases = distinct(data.rows.filter(row => of(row, "newest") && of(row, "value") && isTraining(row)).map(row => of(row, "case")));
     const steps = charts.map(figure => () => begin(cases, figure));
     const next = () => { const step = steps.shift(); if (step) { step(); whenIdle(next); } };
     whenIdle(next);

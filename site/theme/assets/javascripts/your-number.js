@@ -105,7 +105,8 @@
   function utilisation(perGpu) {
     const precision = field("precision").value, found = precision && mfu(perGpu, precision, number("sequence"));
     if (!found) return element("li", {}, precision ? words.no_mfu : words.mfu_needs_precision);
-    return element("li", {}, element("strong", {}, percent(found.share)), " " + say("mfu", { peak: text(found.peak), precision, title: found.title }));
+    const doubted = found.share > 1 ? " " + words.above_peak : "";
+    return element("li", {}, element("strong", {}, percent(found.share)), " " + say("mfu", { peak: text(found.peak), precision, title: found.title }) + doubted);
   }
 
   /* The results around the reader's, the best one first. */
@@ -150,7 +151,7 @@
     const precision = field("precision").value, origin = field("origin").value, perGpu = typed();
     const rows = ofModel().filter(one => (!precision || of(one.row, "precision") === precision) && (!origin || of(one.row, origin)));
     const found = distinct(rows.map(one => of(one.row, "chip"))).map(chip => best(rows.filter(one => of(one.row, "chip") === chip)));
-    const all = found.map(one => ({ chip: of(one.row, "chip"), perGpu: one.perGpu, said: [link(one), " ", element("small", {}, conditionsOf(one))] }));
+    const all = found.map(one => ({ chip: of(one.row, "chip"), perGpu: one.perGpu, precision: of(one.row, "precision"), said: [link(one), " ", element("small", {}, conditionsOf(one))] }));
     return perGpu ? [{ chip: field("gpu").value, perGpu, said: [words.your_number] }, ...all] : all;
   }
 
@@ -164,7 +165,7 @@
       price ? money(price / (side.perGpu * HOUR / MILLION)) : "",
       machineHours && gpus ? hours(machineHours / gpus) : "",
       price && machineHours ? money(price * machineHours) : "",
-      reference ? money(reference.price * side.perGpu / reference.perGpu) : ""];
+      reference ? `${money(reference.price * side.perGpu / reference.perGpu)} (${(side.perGpu / reference.perGpu).toFixed(2)}×)` : ""];
   }
 
   function showCost() {
@@ -176,6 +177,9 @@
       [words.gpu, words.result, unitOf() + " · " + words.one_gpu, say("millions", { unit }), say("cost_per_million", { unit }),
         words.time, words.cost, first ? say("break_even", { gpu: first.chip, price: money(reference.price) }) : words.break_even_none],
       rows.map(side => costRow(side, reference, prices))));
+    const precisions = distinct(rows.map(side => side.precision).filter(Boolean));
+    const said = precisions.length > 1 ? say("unlike_precisions", { precisions: precisions.join(", ") }) : say("one_precision", { precision: precisions[0] });
+    root.querySelector(".costs").append(element("p", {}, said));
   }
 
   const pricesTyped = () => new Map([...form.querySelectorAll(".prices input")].map(input => [input.dataset.chip, parseFloat(input.value) || 0]));

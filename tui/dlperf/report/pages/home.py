@@ -139,6 +139,7 @@ def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
         "contests": len(claims),
         "claimed": sum(one.improves for one in claims),
         "leads": _leads(page, [one for one in claims if one.improves]),
+        "same": sum(one.verdict.code == "same" for one in claims),
         "undecided": sum(not one.improves and one.verdict.code != "same" for one in claims),
         "refused": f"{at.html_address(page.path, at.METHODOLOGY)}#refused",
     }

@@ -56,12 +56,12 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
 
 
 def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
-    best: dict[tuple[str, str], float] = {}
+    best: dict[tuple[str, str, object], float] = {}
     for row in filter(is_training, rows):
-        best.setdefault((row.unit, row.precision), figures.per_gpu(row) or 0.0)
+        best.setdefault(_work(row), figures.per_gpu(row) or 0.0)
 
     def of_best(row: ConfigurationResult) -> str:
-        highest, value = best.get((row.unit, row.precision)), figures.per_gpu(row)
+        highest, value = best.get(_work(row)), figures.per_gpu(row)
         return figures.percent(value / highest) if highest and value and is_training(row) else ""
 
     gpus = accelerators(page.data)
@@ -75,3 +75,8 @@ def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
         MEMORY: lambda row: figures.optional(next((one.value for one in row.metrics if one.id == MEMORY), None)),
     }
     return page.listed(rows, COLUMNS, cells, constant=CONSTANT)
+
+
+def _work(row: ConfigurationResult) -> tuple[str, str, object]:
+    """Return what results must have in common for a share of the best."""
+    return row.unit, row.precision, dict(row.axes).get(LENGTH)

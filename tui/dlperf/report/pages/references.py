@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit
 
 from dlperf.report import figures
+from dlperf.report.data import is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.trials import SHOWN_OF_HASH
 from dlperf.report.site import locations as at
@@ -29,6 +30,7 @@ def citation(page: Page, row: ConfigurationResult) -> dict[str, str]:
     imported = "computed from imported logs, not measured here" if page.data.is_imported(row.campaign) else ""
     return {
         "key": f"{at.slug(row.campaign)}:{row.id}",
+        "author": page.data.source_title(page.language, row.campaign) if is_published(row.campaign) else "dlperf",
         "title": subject_of(page, row),
         "year": (row.date or page.data.created(row.campaign))[:4],
         "note": ", ".join(filter(None, (row.campaign, imported, figures.spread_text(row), row.source))),
