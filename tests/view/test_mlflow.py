@@ -126,6 +126,7 @@ def test_a_wrong_request_is_said(export, words: tuple[str, ...], said: str):
 def test_a_server_that_is_not_there_is_an_error(export):
     code, said = export("--mlflow", "http://127.0.0.1:1")
     assert (code, said.startswith("dlperf: --mlflow 127.0.0.1:1: ")) == (1, True)
+    assert said.endswith("refused: is the server running there?\n")
 
 
 def test_a_token_that_cannot_be_sent_is_not_shown(export, monkeypatch: pytest.MonkeyPatch):

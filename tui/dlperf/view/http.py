@@ -22,8 +22,9 @@ MOST_BYTES = 64 << 20
 class SendError(DlperfError):
     """A request failed. The message names the host alone: the rest of an address may be a secret."""
 
-    def __init__(self, address: str, why: str, answer: bytes = b"") -> None:
-        self.answer = answer
+    def __init__(self, address: str, why: str, answer: bytes | None = None) -> None:
+        self.is_answered = answer is not None
+        self.answer = answer or b""
         """What the server said."""
         super().__init__(f"{address.split('/')[2].rpartition('@')[2]}: {why}")
 

@@ -22,6 +22,7 @@ RESULT = "dlperf.result"
 PAGE = 1000
 BATCH = 500
 """Metrics in a request; MLflow takes 1000."""
+REFUSED = "is it an MLflow server, and are MLFLOW_TRACKING_USERNAME and _PASSWORD (or _TOKEN) right?"
 LONGEST = 500
 """Characters of a parameter or tag."""
 _KEY = re.compile(r"[\w. /-]{1,200}", re.ASCII)
@@ -85,8 +86,8 @@ class _TrackingServer:
         try:
             answer = json.loads(send(self._root + path, json.dumps(document).encode(), self._headers))
         except SendError as error:
-            advice = "is it an MLflow server, and are MLFLOW_TRACKING_USERNAME and _PASSWORD (or _TOKEN) right?"
-            raise DlperfError(f"--mlflow {error}: {_server_message(error.answer) or advice}") from error
+            said = _server_message(error.answer) or (REFUSED if error.is_answered else "is the server running there?")
+            raise DlperfError(f"--mlflow {error}: {said}") from error
         except ValueError as error:
             raise DlperfError(f"--mlflow: what answers there is no MLflow server ({error})") from error
         return answer
