@@ -32,6 +32,7 @@ _FIXED = {
 """Placeholder → value in the trial run."""
 _BATCHES = ("batch_size", "global_batch_size", "node_batch_size")
 _COUNTS = ("steps", "skip_steps", "take_steps")
+_PYTHON = re.compile(r"python\d*(?:\.\d+)?")
 _ID, _NO_ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}"), re.compile(r"[^a-z0-9.-]+")
 
 
@@ -66,6 +67,12 @@ class Program:
 
     def _uses(self, placeholders: Sequence[str]) -> bool:
         return any(name in placeholders for word in self.words for name in names_in(word))
+
+
+def without_python(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Divide the words of a command into the Python that runs a script, if it is one, and the others."""
+    is_script = len(words) > 1 and _PYTHON.fullmatch(Path(words[0]).name) and not words[1].startswith("-")
+    return ((words[0], "-u"), tuple(words[1:])) if is_script else ((), tuple(words))
 
 
 def read_program(text: str, folder: Path, batch_size: int | None = None, name: str | None = None) -> Program:

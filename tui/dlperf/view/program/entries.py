@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from dlperf.view.program.command import Program
+from dlperf.view.program.command import Program, without_python
 from dlperf.view.program.recognition import ProgramOutput
 from dlperf.view.program.shipping import Shipment
 from dlperf.view.text import one_line
@@ -23,6 +23,7 @@ def as_yaml(program: Program, output: ProgramOutput, device: str, shipment: Ship
 
     environment = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     environment.filters["quoted"] = _quoted
+    interpreter, command = without_python((program.path, *program.words[1:]))
     return environment.from_string(TEMPLATE.read_text("utf-8")).render(
         program=program,
         output=output,
@@ -33,6 +34,8 @@ def as_yaml(program: Program, output: ProgramOutput, device: str, shipment: Ship
         batch_size=(not program.takes_batch_size and output.logged_batch_size) or program.batch_size,
         device=device,
         shipment=shipment,
+        interpreter=interpreter,
+        command=command,
     )
 
 

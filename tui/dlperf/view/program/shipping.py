@@ -11,11 +11,11 @@ from pathlib import Path
 
 from dlperf.catalog.files.load import BUILTIN_PROGRAMS
 from dlperf.errors import RequestError
+from dlperf.view.program.command import without_python
 
 MOST_BYTES = 1 << 20
 """Of a file that travels: what is larger is data."""
 _SHIPPED = frozenset({".py", ".sh", ".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".txt"})
-_PYTHON = re.compile(r"python\d*(?:\.\d+)?")
 _MOST_SHOWN = 5
 
 
@@ -49,11 +49,7 @@ def shipment_of(words: Sequence[str], folder: Path) -> Shipment:
     command = [words[0], *map(finder.replaced, words[1:])]
     if not finder.files:
         raise RequestError(f"--ship: no word of the command is a file in {folder}: name the script by its path")
-    is_python = bool(_PYTHON.fullmatch(Path(words[0]).name))
-    reads = tuple(dict.fromkeys(finder.reads))
-    if is_python and command[1].startswith("{files}/"):
-        return Shipment((words[0], "-u"), tuple(command[1:]), finder.files, reads)
-    return Shipment((), tuple(command), finder.files, reads)
+    return Shipment(*without_python(command), finder.files, tuple(dict.fromkeys(finder.reads)))
 
 
 class _Finder:
