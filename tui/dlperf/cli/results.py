@@ -159,7 +159,7 @@ def verify(
     else:
         if campaign:
             _print_recomputed(found)
-        _print_verifications(found)
+        _print_verifications(found, written=write)
     options.report_unreadable(unreadable)
     if any(not item.corrected for verification in found for item in verification.differences):
         raise typer.Exit(ExitCode.MEASURED_FAILED)
@@ -171,7 +171,7 @@ def _print_recomputed(found: list[Verification]) -> None:
         print_table(("recomputed", "value", "unit"), [(one.result, one.value, one.unit) for one in values])
 
 
-def _print_verifications(found: list[Verification]) -> None:
+def _print_verifications(found: list[Verification], *, written: bool) -> None:
     from dlperf.verification.verify import PUBLISHED
 
     differences = [item for verification in found for item in verification.differences]
@@ -184,9 +184,8 @@ def _print_verifications(found: list[Verification]) -> None:
     others = f" and {count_noun(published, 'third-party result')}" if published else ""
     print_text(f"{seen}{others} recomputed: {count_noun(len(differences), 'difference')}")
     if more := sorted({field for item in found for field in item.more}):
-        print_note(
-            f"this version records more than kept results hold ({', '.join(more)}): `dlperf verify --write` adds it"
-        )
+        then = "added" if written else "`dlperf verify --write` adds it"
+        print_note(f"this version records more than kept results hold ({', '.join(more)}): {then}")
 
 
 def _difference_line(item: Difference) -> str:
