@@ -77,6 +77,7 @@ class Recorder:
         self._stated_once = stated_once
         self._pending: dict[str, str] = {}
         self._in_record: dict[str, str] = {}
+        self._stated: dict[str, tuple[Sequence[int], Sequence[bytes]]] = {}
         self._contradicted: set[str] = set()
         self._overridden: set[str] = set()
         self._facts = dict(facts or {})
@@ -213,12 +214,19 @@ class Recorder:
         """Let the next declaration of each name replace the one that is noted."""
         self._overridden = set(self._pending)
 
-    def declare_in_record(self, name: str, text: str) -> None:
-        """Note a declaration that stands on a record's own line: it holds whatever programs stated before."""
-        if self._stated_once:
-            self._in_record.setdefault(name, text)
-        else:
-            self.declare(name, text)
+    def declare_in_records(self, name: str, lines: Sequence[int], texts: Sequence[bytes]) -> None:
+        """Note what the first record of each run states on its own line: it holds whatever programs stated before."""
+        self._stated[name] = lines, texts
+        self._declare_at(lines[0])
+
+    def _declare_at(self, line: int) -> None:
+        for name, (lines, texts) in self._stated.items():
+            if line in lines:
+                text = texts[lines.index(line)].decode("utf-8", "replace")
+                if self._stated_once:
+                    self._in_record.setdefault(name, text)
+                else:
+                    self.declare(name, text)
 
     def declare_late(self, name: str, text: str) -> None:
         """Note what became known with later records; the last of several equal names counts."""
@@ -255,6 +263,7 @@ class Recorder:
         before = self.runs[-1].samples.line
         if self._open_run():
             self.on_next_run(before[-1] if before else 0, line)
+            self._declare_at(line)
 
     def _open_run(self) -> bool:
         """Open a run and return True; at the limit, note that in the last run, which goes on, and return False."""

@@ -138,7 +138,7 @@ class RecordRule:
             self._ranks.declare(self._recorder)
         for name in WORK:
             if name in texts and numbers:
-                self._recorder.declare_in_record(name, texts[name][0].decode("utf-8", "replace"))
+                self._recorder.declare_in_records(name, numbers, texts[name])
         if "run_seconds" in texts:
             self._recorder.number_records(floats(texts["run_seconds"])[-1] * floats(texts["run_steps_per_second"])[-1])
         metrics = self._metrics(texts) if numbers else {}
