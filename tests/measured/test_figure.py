@@ -208,6 +208,13 @@ def test_time_in_which_nothing_is_processed_is_a_pause_however_often_it_comes() 
     assert result.pauses == "with"
 
 
+@pytest.mark.parametrize("pauses", [(), (100,)])
+def test_a_rate_that_is_a_thousandth_of_that_by_the_clock_has_a_dot_between_its_thousands(pauses) -> None:
+    times = [second * 0.5 + 600.0 * sum(second > pause for pause in pauses) for second in range(200)]
+    run = run_of(unit="tokens/s", metadata={"tokens_per_step": 3277}, value=[6.554] * 200, time=times, step=STEPS)
+    assert figure_of(Reading(run)).value == pytest.approx(6554.0)
+
+
 def test_only_of_rules_that_settle_it_a_value_is_with_or_without_pauses() -> None:
     said = {rule: pauses_of(rule) for rule in (*NATURAL, *OTHER_ESTIMATORS, "printed()", "of_a_package(5)", "")}
     assert {rule for rule, pauses in said.items() if not pauses} == {

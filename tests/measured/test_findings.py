@@ -114,6 +114,13 @@ def test_pauses_that_only_the_times_of_a_log_show_are_said_to_be_left_out() -> N
     assert str(found["pauses"].message).endswith("and what the log prints does not give it with them")
 
 
+def test_a_launch_that_continues_a_checkpoint_in_the_same_run_is_named() -> None:
+    steps, times = [*range(1, 101), *range(81, 181)], [*range(100), *range(5000, 5100)]
+    found = findings(step=steps, time=[float(second) for second in times], rule="rate(skip=20)")
+    assert "the step goes back 1 times, first in line 101" in str(found["step_back"].message)
+    assert "step_back" not in findings(step=[*range(1, 101)] * 2, epoch=[1.0] * 100 + [2.0] * 100)
+
+
 def test_a_step_of_few_words_is_no_pause() -> None:
     found = findings(value=[64.0] * 99 + [10.0] + [64.0] * 100, unit="words/s", rule="steady(skip=20)")
     assert "pauses" not in found

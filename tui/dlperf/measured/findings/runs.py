@@ -290,6 +290,19 @@ def _long_gap(context: CheckedRun) -> Finding | None:
     return warning("long_gap", seconds=seconds, first=lines[longest - 1], last=lines[longest])
 
 
+def _step_back(context: CheckedRun) -> Finding | None:
+    """Find a launch that continues a checkpoint in the same run: its steps are passed again."""
+    samples, spacings = context.run.samples, context.reading.spacings
+    back = [
+        index
+        for index in spacings.back
+        if samples.step[index] < samples.step[index - 1] and not samples.epoch[index] > samples.epoch[index - 1]
+    ]
+    if not back or _copies(context) > 1 or _mixed_programs(context) is not None:
+        return None
+    return note("step_back", count=len(back), line=samples.line[back[0]])
+
+
 def _copies(context: CheckedRun) -> int:
     """Return how often each step is printed."""
     records = len(context.run.samples) if context.run.window not in ("epoch", "run") else 0
@@ -320,6 +333,7 @@ _CHECKS: tuple[Callable[[CheckedRun], Finding | None], ...] = (
     _own_total,
     _clock_back,
     _long_gap,
+    _step_back,
     _reader_bound,
     _too_few_samples,
     _gpu_count,

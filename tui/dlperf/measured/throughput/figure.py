@@ -38,6 +38,9 @@ IMPLAUSIBLE_FACTOR = 1.5
 CONTRADICTION = 10.0
 """Where the records state their work, printed values that are off by more are wrong: fairseq of 2020 printed the words
 of one update over the time of a log interval."""
+THOUSAND, MOST_OF_THOUSAND = 1000.0, 0.1
+"""A printed rate that is so far from the timestamps has a dot between its thousands, or another unit than its program
+prints: 6.554 are 6,554 tokens/s."""
 OTHER_ESTIMATORS = (
     "rate(skip=20, take=100)",
     "rate(skip=20)",
@@ -165,6 +168,8 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
     if str(rule) == STEADY:
         return not _contradicts_clock(reading, value)
     low, high = sorted((value, printed))
+    if rule.from_timestamps and _are_thousandfold(value, printed):
+        return True
     is_proven = rule.from_timestamps and reading.records_state_work
     if rule.from_timestamps and counts_micro_batches(reading, printed, value):
         return True
@@ -186,7 +191,12 @@ def _contradicts_clock(reading: Reading, printed: float) -> bool:
     if reading.run.timed_on_arrival:
         return False
     most = SAME if reading.run.window == "cumulative" else MOST_SHORT_PAUSES
-    return most < abs(printed / timed - 1) < IMPLAUSIBLE_FACTOR - 1
+    return most < abs(printed / timed - 1) < IMPLAUSIBLE_FACTOR - 1 or _are_thousandfold(printed, timed)
+
+
+def _are_thousandfold(one: float, other: float) -> bool:
+    low, high = sorted((one, other))
+    return low > 0 and abs(high / low / THOUSAND - 1) < MOST_OF_THOUSAND
 
 
 def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:
