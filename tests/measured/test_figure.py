@@ -2,6 +2,7 @@
 
 import functools
 from itertools import accumulate
+from math import nan
 from statistics import harmonic_mean
 
 import pytest
@@ -213,6 +214,23 @@ def test_a_rate_that_is_a_thousandth_of_that_by_the_clock_has_a_dot_between_its_
     times = [second * 0.5 + 600.0 * sum(second > pause for pause in pauses) for second in range(200)]
     run = run_of(unit="tokens/s", metadata={"tokens_per_step": 3277}, value=[6.554] * 200, time=times, step=STEPS)
     assert figure_of(Reading(run)).value == pytest.approx(6554.0)
+
+
+def test_pauses_are_found_by_samples_where_steps_have_no_numbers() -> None:
+    times = [10.0 * record + 60.0 * (record // 10) for record in range(1, 41)]
+    run = run_of(
+        unit="tokens/s", window="interval", step=[nan] * 40, samples=[1e5 * n for n in range(1, 41)], time=times
+    )
+    result = figure_of(Reading(run))
+    assert (result.value, result.pauses) == (pytest.approx(1e4), "without")
+
+
+def test_a_clock_counts_where_the_log_states_batch_and_accumulation() -> None:
+    stated = {"global_batch_size": 64, "batch_size": 64, "gpus": 1, "accumulation_steps": 1}
+    columns = {"value": [64.0] * 200, "time": [second * 2.0 for second in range(200)], "step": STEPS}
+    assert figure_of(Reading(run_of(unit="samples/s", metadata=stated, **columns))).value == pytest.approx(32.0)
+    stated["accumulation_steps"] = None
+    assert figure_of(Reading(run_of(unit="samples/s", metadata=stated, **columns))).value == pytest.approx(64.0)
 
 
 def test_only_of_rules_that_settle_it_a_value_is_with_or_without_pauses() -> None:

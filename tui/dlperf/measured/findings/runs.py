@@ -20,6 +20,7 @@ from dlperf.measured.throughput.figure import (
     TOTALS,
     Figure,
     counts_micro_batches,
+    log_states_work,
 )
 from dlperf.measured.throughput.pauses import timed_gaps
 from dlperf.measured.throughput.reading import NotEstimable, Reading
@@ -163,7 +164,8 @@ def _printed_rate(context: CheckedRun) -> Finding | None:
 def _hint(context: CheckedRun, printed: float, timed: float) -> Message | str:
     if counts_micro_batches(context.reading, printed, timed):
         return message("printed_micro_batches")
-    return message("suspect_accumulation") if printed / timed - 1 >= ACCUMULATION else ""
+    is_suspect = printed / timed - 1 >= ACCUMULATION and not log_states_work(context.reading)
+    return message("suspect_accumulation") if is_suspect else ""
 
 
 def _clock_error(context: CheckedRun) -> float:

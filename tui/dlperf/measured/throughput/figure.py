@@ -168,7 +168,7 @@ def _is_plausible(reading: Reading, rule: Estimator) -> bool:
     if str(rule) == STEADY:
         return not _contradicts_clock(reading, value)
     low, high = sorted((value, printed))
-    if rule.from_timestamps and _are_thousandfold(value, printed):
+    if rule.from_timestamps and (_are_thousandfold(value, printed) or log_states_work(reading)):
         return True
     is_proven = rule.from_timestamps and reading.records_state_work
     if rule.from_timestamps and counts_micro_batches(reading, printed, value):
@@ -191,7 +191,14 @@ def _contradicts_clock(reading: Reading, printed: float) -> bool:
     if reading.run.timed_on_arrival:
         return False
     most = SAME if reading.run.window == "cumulative" else MOST_SHORT_PAUSES
-    return most < abs(printed / timed - 1) < IMPLAUSIBLE_FACTOR - 1 or _are_thousandfold(printed, timed)
+    least = inf if log_states_work(reading) else IMPLAUSIBLE_FACTOR - 1
+    return most < abs(printed / timed - 1) < least or _are_thousandfold(printed, timed)
+
+
+def log_states_work(reading: Reading) -> bool:
+    """Return whether a log states the batch of a step and its accumulation, so that neither can be what is wrong."""
+    stated = reading.run.metadata
+    return bool(stated.global_batch_size and stated.accumulation_steps) and reading.run.window != "run"
 
 
 def _are_thousandfold(one: float, other: float) -> bool:

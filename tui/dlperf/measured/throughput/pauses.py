@@ -51,7 +51,7 @@ class TimedGaps:
 
 def timed_gaps(reading: Reading, window: slice) -> TimedGaps:
     """Return the speeds between the records of a window that are known, without those across epochs."""
-    times, done = reading.run.samples.time, reading.steps_done
+    times, done = reading.run.samples.time, reading.progress
     indices, speeds, gaps = array("q"), array("d"), array("d")
     for first, last in reading.segments(window.start, window.stop - 1):
         seconds = map(sub, times[first + 1 : last + 1], times[first:last])
@@ -99,7 +99,7 @@ def _lost_to_pauses(reading: Reading, seconds: array[float], steps: array[float]
 
 def _between_records(reading: Reading) -> tuple[array[float], array[float]]:
     """Seconds and steps from each record to the next of its epoch, where both are known and none goes back."""
-    times, done = reading.run.samples.time, reading.steps_done
+    times, done = reading.run.samples.time, reading.progress
     seconds, steps = array("d"), array("d")
     for first, last in reading.segments(0, len(times) - 1):
         for gaps, column in ((seconds, times), (steps, done)):

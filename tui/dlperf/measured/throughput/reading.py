@@ -214,6 +214,12 @@ class Reading:
         return done
 
     @cached_property
+    def progress(self) -> Sequence[float]:
+        """What was done at each record, of which only ratios count: steps, or samples where steps have no numbers."""
+        done, counted = self.steps_done, self.run.samples.samples
+        return counted if any(map(isfinite, counted)) and not any(map(isfinite, done)) else done
+
+    @cached_property
     def steps_before(self) -> float:
         """Steps that were done before the first record covers any: those of the run that a checkpoint continues.
 
