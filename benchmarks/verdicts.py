@@ -254,6 +254,7 @@ GATED = "worse,same,cannot_tell"
 CLAIMED = "better,worse,same,cannot_tell"
 SEARCHED = "right,range,wrong,wrong range,cannot tell"
 FEW = {"commits": 12, "loss": 0.05, "noise": 0.02, "at": 8}
+FAINT = {"commits": 20, "loss": 0.02, "noise": 0.02}
 MANY = {"commits": 64, "loss": 0.01, "noise": NOISE}
 ROWS = (
     Row(
@@ -275,6 +276,7 @@ ROWS = (
     ),
     Row("asv find, median of five, the same", partial(asv_find, **MANY), "right,wrong"),
     Row("bisect, 20 commits, -2 %, noise 0.35 %", partial(find_commit, commits=20, loss=0.02, noise=NOISE), SEARCHED),
+    Row("bisect, 20 commits, -2 %, noise 2 %, Student's t", partial(find_commit, **FAINT, heavy=True), SEARCHED),
     Row("bisect, 20 commits, no loss", partial(find_commit, commits=20, loss=0.0, noise=NOISE), SEARCHED),
     Row("gate, no change, campaigns differ by 1 sd", partial(gate, loss=0.0, campaign=1.0), GATED, most={"worse": 1}),
     Row(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from dlperf.verdicts.inference.commit_search import History, Step, beliefs_of, search
@@ -87,3 +89,12 @@ def test_the_beliefs_are_those_of_all_ways_to_split_the_trials():
     assert found[1] == found[2]
     assert found[0] / found[1] == pytest.approx(bad / good)
     assert math.isclose(found.sum(), 1)
+
+
+def test_a_commit_is_named_only_well_beyond_the_probability_that_is_stated():
+    beliefs = beliefs_of(
+        History("0", {"1": [], "2": ["1"]}),
+        [(("0", 0.0), ("0", 0.001), ("0", 0.0), ("1", -0.1), ("1", -0.101), ("1", -0.1))],
+    )
+    named = [replace(beliefs, probabilities=np.array([share, 1 - share])) for share in (0.995, 0.999)]
+    assert [each.found for each in named] == [None, "1"]

@@ -138,13 +138,13 @@ def _print_beliefs(beliefs: Beliefs, commit: str) -> None:
 
 def _print_end(beliefs: Beliefs, failed: tuple[str, ...]) -> ExitCode:
     """Print the commit, or those among which it is, and how sure that is."""
-    from dlperf.verdicts.inference.commit_search import CONFIDENCE
+    from dlperf.verdicts.inference.commit_search import STATED
 
     for commit in failed:
         print_note(f"not measured, because it gave no value: {commit}")
     trials = count_noun(sum(beliefs.counts.values()), "trial")
     if beliefs.found:
-        print_note(f"first worse commit, at least {percent(CONFIDENCE, 0)} probable, by {trials}")
+        print_note(f"first worse commit, at least {percent(STATED, 0)} probable, by {trials}")
         print_text(beliefs.found)
         return ExitCode.DONE
     remaining = beliefs.range()

@@ -15,7 +15,10 @@ import numpy as np
 
 from dlperf.verdicts.inference.student import f_tail
 
-CONFIDENCE = 0.99
+STATED = 0.99
+"""How probable a commit is, or those of a range together, as it is said."""
+CONFIDENCE = 0.998
+"""The computed probability from which that is said: outliers, and a loss no larger than the noise, make it too high."""
 MOST_OF_ENDS = 30
 """Trials of GOOD and of BAD up to which are added until BAD is worse, as ``verdict.IN_TURNS`` decides."""
 STEP_VARIANCE = 0.25
