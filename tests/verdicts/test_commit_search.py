@@ -92,9 +92,7 @@ def test_the_beliefs_are_those_of_all_ways_to_split_the_trials():
 
 
 def test_a_commit_is_named_only_well_beyond_the_probability_that_is_stated():
-    beliefs = beliefs_of(
-        History("0", {"1": [], "2": ["1"]}),
-        [(("0", 0.0), ("0", 0.001), ("0", 0.0), ("1", -0.1), ("1", -0.101), ("1", -0.1))],
-    )
+    history = History("0", {"1": [], "2": ["1"]})
+    beliefs = beliefs_of(history, [trials(random.Random(1), None, *"012" * 3, at=1)])
     named = [replace(beliefs, probabilities=np.array([share, 1 - share])) for share in (0.995, 0.999)]
     assert [each.found for each in named] == [None, "1"]
