@@ -137,8 +137,8 @@ def test_a_program_that_is_sent_needs_nothing_of_its_folder(dlperf, tmp_path):
     source = """\
         import os, sys
         from speed import speed
-        if os.path.exists("data"):
-            print("the data is here")
+        if not os.path.exists("data"):
+            sys.exit("no data")
         print("speed:", speed(sys.argv[1].partition("=")[2]), "images/s")
     """
     code, err = proposed(dlperf, tmp_path, source, "--ship", words="--config=fast.json --data data")

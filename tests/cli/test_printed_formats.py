@@ -66,8 +66,9 @@ def test_the_command_that_is_printed_measures_what_each_program_prints(typed, tm
     assert "a guess: {steps} is the sum" in (tmp_path / "bench" / "catalog" / "own-trainer.yaml").read_text()
 
 
-def test_a_trainer_that_was_stopped_is_measured_by_what_its_whole_run_prints():
-    bars = "".join(f"\r{n}%|▉   | {n}/99 [00:{n:02}<00:19,  1.00it/s]" for n in range(40))
+@pytest.mark.parametrize("steps", [10, 40])
+def test_a_trainer_that_was_stopped_is_measured_by_what_its_whole_run_prints(steps):
+    bars = "".join(f"\r{n}%|▉   | {n}/99 [00:{n:02}<00:19,  1.00it/s]" for n in range(steps))
     losses = "".join(f"{{'loss': '5.5', 'grad_norm': '1', 'learning_rate': '2e-05', 'epoch': '{n}'}}\n" for n in (1, 2))
     program = Program(("python", "train.py"), "python", "train", Path(), 8, is_batch_size_known=True)
     found = recognise(Output((bars + "\n" + losses).encode(), None), program, ())

@@ -84,7 +84,8 @@ def init(
     print_note(f"{count_noun(len(written), 'file')} in {directory.resolve()}: {', '.join(parts)}")
     if ".gitignore" not in written:
         print_note("kept your .gitignore: it should ignore site/html, but not runs/ and site/docs")
-    print_note("next: `dlperf quickstart`, or add a machine in catalog/hardware/ and `dlperf check --hardware ID`")
+    trying, checking = (_command_in(directory, words) for words in ("quickstart", "check --hardware ID"))
+    print_note(f"next: `{trying}`, or add a machine in catalog/hardware/ and `{checking}`")
 
 
 def _workspace_root(start: Path | None) -> Path:

@@ -19,9 +19,11 @@ SKIP_STEPS, TAKE_STEPS = 20, 100
 
 def as_yaml(program: Program, output: ProgramOutput, device: str, shipment: Shipment | None) -> str:
     """Return a catalogue file with the entries that a campaign of the program needs."""
-    from jinja2 import Environment
+    from jinja2 import Environment, StrictUndefined
 
-    environment = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
     environment.filters["quoted"] = _quoted
     interpreter, command = without_python((program.path, *program.words[1:]))
     return environment.from_string(TEMPLATE.read_text("utf-8")).render(

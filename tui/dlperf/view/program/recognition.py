@@ -21,7 +21,7 @@ from dlperf.view.program.trial_run import Output
 
 PRINTED = ("printed()",)
 """Estimator of a log with one value."""
-RULES = (None, "mean()", *PRINTED)
+RULES = (None, "mean()", "rate()", *PRINTED)
 """Estimators of other logs, the best first; None is the natural one of the log."""
 
 
@@ -78,7 +78,7 @@ def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) ->
     rules = PRINTED if records == 1 else RULES
     measured, doubled = (_measured(run, StatedFacts(1, 1, number), rules) for number in (size, 2 * size))
     if measured.figure is None:
-        raise RequestError(f"the output of the trial run gives no value: {measured.shortage}")
+        raise RequestError(f"the output of the trial run gives no value{_ending(output)}: {measured.shortage}")
     rests = measured.value != doubled.value
     rule = measured.figure.estimator if parser.has_whole_records else PRINTED[0]
     return ProgramOutput(found or program.name, example, draft, measured.figure, rule, records, logged, rests)
@@ -102,8 +102,12 @@ def _refuse_failure(output: Output) -> None:
         raise RequestError(f"the trial run failed with {how}: {last}")
 
 
+def _ending(output: Output) -> str:
+    return " until it was stopped (--seconds gives it more time)" if output.code is None else ""
+
+
 def _explain_no_rate(output: Output) -> str:
-    ending = " until it was stopped (--seconds gives it more time)" if output.code is None else ""
+    ending = _ending(output)
     if not output.data.strip():
         return f"the program printed nothing{ending}: let it print its throughput"
     last = output.lines[-1][:120]
