@@ -90,6 +90,20 @@ def test_one_record_of_each_step_counts_and_the_ranks_are_the_gpus():
     assert (len(run.samples), run.metadata.gpus) == (9, 4)
 
 
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "[1,mpirank:0,algo-1]<stdout>:",
+        "[pod/train-0/trainer] ",
+        "[2026-03-28, 10:00:00 UTC] {subprocess.py:93} INFO - ",
+        "2026-03-28T10:00:00.123456Z 00O ",
+    ],
+)
+def test_prefixes_of_services_are_taken_off(prefix):
+    (run,) = runs("".join(f"{prefix}{line}\n" for line in STEPS).encode())
+    assert (len(run.samples), value(run)) == (9, 1000.0)
+
+
 def test_the_time_of_an_arrival_is_kept_and_does_not_replace_a_printed_rate():
     text = "".join(f"2026-03-01T10:00:{5 * step:02}.500000000Z {line}\n" for step, line in enumerate(STEPS))
     (run,) = runs(text.encode())

@@ -121,6 +121,11 @@ def test_a_launch_that_continues_a_checkpoint_in_the_same_run_is_named() -> None
     assert "step_back" not in findings(step=[*range(1, 101)] * 2, epoch=[1.0] * 100 + [2.0] * 100)
 
 
+def test_a_step_that_is_slow_again_and_again_is_no_stall_at_the_end() -> None:
+    found = findings(value=[16.0 if step % 5 == 4 else 64.0 for step in range(50)], time=SECONDS[:50])
+    assert "end_stall" not in found
+
+
 def test_a_step_of_few_words_is_no_pause() -> None:
     found = findings(value=[64.0] * 99 + [10.0] + [64.0] * 100, unit="words/s", rule="steady(skip=20)")
     assert "pauses" not in found

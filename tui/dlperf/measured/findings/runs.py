@@ -34,6 +34,8 @@ MINIMUM_STEPS = 100
 """DLPerf, FleetX and PLSC measure 100 steps: enough, however few records print them."""
 STALL_SHARE = 0.5
 """The last record of every NGC PyTorch log of 8 GPUs in PaddlePaddle/Perf is below half of the median: data ran out."""
+SAME_STALL, MOST_STALLS = 1.2, 2
+"""Records about as slow as the last one, beyond which they are no stall: a validation after every fifth step."""
 ARITHMETIC = ("mean", "skipmean", "tailmean", "window", "tipc")
 """Estimators that average speeds; the others divide work by time."""
 PRINTED_LIMIT = 0.01
@@ -123,6 +125,8 @@ def _drift(context: CheckedRun) -> Finding | None:
 def _end_stall(context: CheckedRun) -> Finding | None:
     speeds = context.speeds
     if len(speeds) < 3 or not 0 < min(speeds) >= speeds[-1] or not _is_slow(speeds[-1], speeds):
+        return None
+    if sum(speed < SAME_STALL * speeds[-1] for speed in speeds) > MOST_STALLS:
         return None
     is_arithmetic = context.figure is not None and context.figure.estimator.partition("(")[0] in ARITHMETIC
     average = statistics.fmean if is_arithmetic else statistics.harmonic_mean
