@@ -6,23 +6,40 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-PROGRAM = Path(__file__).parents[1] / "benchmarks" / "run.py"
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+def program(name: str) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(f"{name}_benchmark", FOLDER / f"{name}.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    # classes look their module up
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
 def page() -> ModuleType:
     """The program that writes the page."""
-    specification = importlib.util.spec_from_file_location("run_benchmarks", PROGRAM)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return program("run")
+
+
+@pytest.mark.parametrize(("false", "missed"), [(10, False), (15, False), (25, True)])
+def test_a_simulation_fails_where_a_share_is_beyond_its_limit_by_more_than_chance(false: int, missed: bool):
+    simulations = program("verdicts")
+    row = simulations.Row("one", lambda seed: ("worse", seed), "worse", {"right": 95}, {"better,worse": 1})
+    counts = Counter(worse=false, right=1000 - false)
+    assert row.reach == "≥ 95 % right, ≤ 1 % better or worse"
+    assert row.missed(counts, 1000) is missed
+    assert row.missed(Counter(right=900), 1000)
 
 
 def test_a_section_is_replaced_and_the_others_stay(page: ModuleType):
@@ -47,6 +64,6 @@ def test_a_section_tells_what_was_found_and_under_which_conditions(page: ModuleT
 
 
 def test_a_benchmark_that_does_not_exist_is_refused():
-    done = subprocess.run([sys.executable, PROGRAM, "speed"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, FOLDER / "run.py", "speed"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "no benchmark speed: they are startup, parse" in done.stderr
