@@ -47,7 +47,7 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
     prices.get_by_label("V100").fill("2.88")
     page.get_by_label("Samples or tokens, millions").fill("144")
     page.get_by_label("GPUs used").fill("10")
-    assert cells(page, 1)[2:] == ["400.1", "1.44", "2", "9.997 h", "288", "2.88"]
+    assert cells(page, 1)[2:] == ["400.1", "1.44", "2", "9.997 h", "288", "2.88 (1.00×)"]
     kept = page.url
     page.goto("about:blank")
     open_page(page, kept.partition(PAGE)[0], kept.partition(PAGE)[2])
