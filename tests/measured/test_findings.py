@@ -126,6 +126,13 @@ def test_a_step_that_is_slow_again_and_again_is_no_stall_at_the_end() -> None:
     assert "end_stall" not in found
 
 
+def test_a_single_epoch_holds_the_warm_up() -> None:
+    assert "only 1 records are used: 2 or more" in str(
+        findings(value=[64.0], time=[60.0], window="epoch")["too_few_samples"].message
+    )
+    assert "too_few_samples" not in findings(value=[64.0] * 3, time=[60.0, 120.0, 180.0], window="epoch")
+
+
 def test_a_step_of_few_words_is_no_pause() -> None:
     found = findings(value=[64.0] * 99 + [10.0] + [64.0] * 100, unit="words/s", rule="steady(skip=20)")
     assert "pauses" not in found

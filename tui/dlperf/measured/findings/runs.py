@@ -106,9 +106,12 @@ def _noted(code: str) -> Finding:
 
 
 def _too_few_samples(context: CheckedRun) -> Finding | None:
-    if context.figure is None or context.figure.estimate.first is None or context.run.window in ("epoch", "run"):
+    if context.figure is None or context.figure.estimate.first is None or context.run.window == "run":
         return None
     count, done = context.figure.estimate.samples, context.reading.steps_done
+    if context.run.window == "epoch":  # the first one holds the warm-up
+        is_first = count == 1 and context.figure.estimate.first == 0
+        return warning("too_few_samples", count=1, least=2) if is_first else None
     steps = done[context.measured.stop - 1] - done[context.measured.start]
     if count >= MINIMUM_SAMPLES or steps >= MINIMUM_STEPS:
         return None
