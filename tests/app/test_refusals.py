@@ -17,6 +17,7 @@ from builder import (
     running_campaign,
 )
 from driving import driving, press, until, until_shown
+from textual.widgets._toast import Toast
 
 from dlperf.app.model.campaigns_table import how_ended
 from dlperf.app.settings import recall
@@ -165,3 +166,13 @@ async def test_a_site_that_is_older_than_the_results_says_so(workspace: Workspac
         await until_shown(pilot, "The site lies in")
         finished_campaign(workspace, "later")
         await until_shown(pilot, "Results have come since then")
+
+
+async def test_a_notice_that_is_over_before_it_is_drawn_goes_and_the_program_goes_on(workspace: WorkspacePaths):
+    async with driving(workspace) as pilot:
+        pilot.app.notify("late")
+        await until(pilot, lambda: pilot.app._notifications)
+        (notice,) = pilot.app._notifications
+        notice.raised_at -= 3600
+        await pilot.app.screen.mount(Toast(notice))
+        await until(pilot, lambda: all(toast._notification is not notice for toast in pilot.app.screen.query(Toast)))

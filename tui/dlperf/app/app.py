@@ -26,16 +26,15 @@ from textual.dom import DOMNode
 from textual.errors import NoWidget
 from textual.filter import LineFilter
 from textual.geometry import Size
-from textual.message_pump import MessagePump
+from textual.notifications import Notify, SeverityLevel
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import WorkerFailed
 
 from dlperf.app.actions import bindings_of, character_of
 from dlperf.app.campaigns import CampaignBook
 from dlperf.app.command_palette import Actions, Palette
-from dlperf.app.guarded import UNREADABLE, Guarded
+from dlperf.app.guarded import UNREADABLE, Guarded, Notice, is_closing, wait_until_handled
 from dlperf.app.model.campaigns_table import counts_text, how_ended
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.sorted_table import SortedTableScreen
@@ -55,34 +54,12 @@ NOTICE_SECONDS, LEAST_NOTICE_SECONDS = 8.0, 2.0
 """In which a notice is shown, and after which any key takes it away."""
 ACTIVE_SECONDS, IDLE_INTERVAL = 1.0, 0.5
 """Seconds of full frame rate after a key; then, unless the screen updates often, seconds between frames."""
-HANDLED_SECONDS = 1.0
-"""Longest wait for a field and its screen to handle a key."""
 MIN_SIZE = Size(80, 24)
 """Below this, the screens leave out what matters least."""
 PLACES = ("campaigns", "choose", "watch", "results", "publish", "machines")
 DARK, LIGHT = "textual-dark", "textual-light"
 USED_BY_SCREENS = (*("table.load", "view.here", "app.model.options", "app.model.planned", "plan", "render.preview"),)
 """What screens import when they are used."""
-
-
-async def _wait_until_handled(field: Input, screen: Screen[Any]) -> None:
-    """Wait until a field has handled what was typed into it, and then its screen what the field reports of that."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(HANDLED_SECONDS):
-            for part in (field, screen):
-                while await _handle_queued(part) and part.message_queue_size:
-                    pass  # a key makes a change, a change a report
-
-
-async def _handle_queued(part: MessagePump) -> bool:
-    """Wait until a part has handled the messages that it has now; return False where it is closed."""
-    handled = asyncio.Event()
-    return part.call_later(handled.set) and await handled.wait()
-
-
-def _is_closing(part: MessagePump) -> bool:
-    """Return whether a part of the program loses its own parts, one by one."""
-    return isinstance(part, Widget) and (part._pruning or (part.is_mounted and not part.is_attached))
 
 
 class DlperfApp(Guarded, App[str]):
@@ -192,6 +169,18 @@ class DlperfApp(Guarded, App[str]):
             return widget.parent is None
         return False
 
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        self.post_message(Notify(Notice(message, title, severity, seconds, markup)))
+
     def _take_notices_away(self) -> None:
         """Show what lies behind the notices that could be read."""
         newest = max((item.raised_at for item in self._notifications), default=None)
@@ -214,9 +203,9 @@ class DlperfApp(Guarded, App[str]):
         if field.check_consume_key(key, character_of(key)):
             return False
         screen = self.screen
-        await _wait_until_handled(field, screen)
+        await wait_until_handled(field, screen)
         found = await super()._check_bindings(key)
-        await _wait_until_handled(field, screen)
+        await wait_until_handled(field, screen)
         return found
 
     def _notify_ended_campaigns(self) -> None:
@@ -315,7 +304,7 @@ class DlperfApp(Guarded, App[str]):
     def _handle_exception(self, error: Exception) -> None:
         """Pass over what a screen misses that is closing, or was being made as the program ended."""
         if isinstance(error, NoMatches) and (
-            self._exit or not self.is_running or _is_closing(active_message_pump.get())
+            self._exit or not self.is_running or is_closing(active_message_pump.get())
         ):
             return
         cause = error.error if isinstance(error, WorkerFailed) else error

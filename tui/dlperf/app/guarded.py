@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.await_complete import AwaitComplete
 from textual.events import InputEvent
 from textual.message import Message
 from textual.message_pump import MessagePump
+from textual.notifications import Notification
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input
 
 from dlperf.errors import DlperfError
 
@@ -16,6 +22,9 @@ if TYPE_CHECKING:
 
 UNREADABLE = (DlperfError, OSError)
 """What files raise that another process changes. Anything else is a mistake of this program."""
+HANDLED_SECONDS = 1.0
+"""Longest wait for a field and its screen to handle a key."""
+SHORTEST_SECONDS = 0.01
 
 
 class Guarded(MessagePump):
@@ -49,3 +58,38 @@ class ClosesOnce(Guarded):
     async def _dispatch_message(self, message: Message) -> None:
         if not (self._left and (isinstance(message, InputEvent) or message.control)):  # of a part: it was chosen again
             await super()._dispatch_message(message)
+
+
+class Notice(Notification):
+    """A notification that waits no negative time where it is over before it is shown, as on a machine that stood still.
+
+    Textual 8.2 would compute that for ever.
+    """
+
+    @property
+    def time_left(self) -> float:
+        return max(super().time_left, SHORTEST_SECONDS)
+
+    @property
+    def has_expired(self) -> bool:
+        return super().time_left <= 0
+
+
+async def wait_until_handled(field: Input, screen: Screen[Any]) -> None:
+    """Wait until a field has handled what was typed into it, and then its screen what the field reports of that."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(HANDLED_SECONDS):
+            for part in (field, screen):
+                while await _handle_queued(part) and part.message_queue_size:
+                    pass  # a key makes a change, a change a report
+
+
+async def _handle_queued(part: MessagePump) -> bool:
+    """Wait until a part has handled the messages that it has now; return False where it is closed."""
+    handled = asyncio.Event()
+    return part.call_later(handled.set) and await handled.wait()
+
+
+def is_closing(part: MessagePump) -> bool:
+    """Return whether a part of the program loses its own parts, one by one."""
+    return isinstance(part, Widget) and (part._pruning or (part.is_mounted and not part.is_attached))
