@@ -26,4 +26,6 @@ class ShownPlan(Shown, Plan):
             (item.configuration.id, str(item.protocol.id), str(item.repeats), "") for item in self.configurations
         )
         others = ((item.configuration.id, "", "", one_line(str(item.reason))) for item in self.impossible)
-        return ("configuration", "protocol", "repeats", "impossible because"), [*possible, *others]
+        headers = ("configuration", "protocol", "repeats", "impossible because")
+        shown = len(headers) if self.impossible else len(headers) - 1
+        return headers[:shown], [row[:shown] for row in (*possible, *others)]
