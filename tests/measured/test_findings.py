@@ -126,6 +126,15 @@ def test_a_step_that_is_slow_again_and_again_is_no_stall_at_the_end() -> None:
     assert "end_stall" not in found
 
 
+def test_two_programs_that_print_the_same_steps_at_two_speeds_give_no_value() -> None:
+    steps = [step for step in range(1, 101) for _ in range(2)]
+    shared = {"step": steps, "rule": "rate(skip=20)", "known": {"gpus": 4, "batch_size": 16}}
+    apart = sorted([*map(float, range(1, 101)), *(0.5 * step for step in range(1, 101))])
+    programs = findings(value=[64.0, 128.0] * 100, time=apart, **shared)
+    ranks = findings(value=[64.0] * 200, time=list(map(float, steps)), **shared)
+    assert [found["interleaved_ranks"].severity for found in (programs, ranks)] == ["error", "warning"]
+
+
 def test_a_single_epoch_holds_the_warm_up() -> None:
     assert "only 1 records are used: 2 or more" in str(
         findings(value=[64.0], time=[60.0], window="epoch")["too_few_samples"].message

@@ -322,7 +322,12 @@ def _interleaved_ranks(context: CheckedRun) -> Finding | None:
     copies = _copies(context)
     if copies in (context.reading.total_gpus, context.run.metadata.gpus):
         return None  # each rank prints every step, as torchrun's do by default
-    return warning("interleaved_ranks", evidence=message("repeated_steps", copies=copies)) if copies > 1 else None
+    if copies <= 1:
+        return None
+    figure = context.figure
+    printed, timed = (figure.value_printed, figure.value_from_timestamps) if figure else (None, None)
+    is_of_one = not (printed and timed) or abs(printed / timed - 1) <= MOST_SHORT_PAUSES
+    return (warning if is_of_one else error)("interleaved_ranks", evidence=message("repeated_steps", copies=copies))
 
 
 def _mixed_programs(context: CheckedRun) -> Finding | None:
