@@ -51,6 +51,16 @@ async def test_a_watched_campaign_that_vanishes_is_said_to_be_gone(workspace: Wo
         screen_of(pilot, CampaignsScreen)
 
 
+async def test_a_key_for_a_trial_that_is_not_drawn_yet_is_passed_over(workspace: WorkspacePaths):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "done  finished")
+        watch = screen_of(pilot, WatchScreen)
+        assert watch.campaign is not None
+        trial = TrialScreen(watch.campaign, next(iter(watch.campaign.status.trials)))
+        assert await pilot.app.run_action("measured_lines", trial)
+
+
 async def test_a_campaign_renamed_in_the_list_is_watched_by_its_new_name(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace) as pilot:

@@ -156,10 +156,12 @@ class DlperfApp(Guarded, App[str]):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Say of an action that is not possible why it is not."""
+        """Say of an action that is not possible why it is not; a screen that is being made or closed does nothing."""
+        target, name, parameters = self._parse_action(action, default_namespace or self, namespaces)
+        if isinstance(target, PlaceScreen) and (not target.is_mounted or is_closing(target)):
+            return True
         if await super().run_action(action, default_namespace, namespaces):
             return True
-        target, name, parameters = self._parse_action(action, default_namespace or self, namespaces)
         return isinstance(target, PlaceScreen) and target.refuse(name, parameters)
 
     def _is_on_removed(self, event: events.MouseEvent) -> bool:
