@@ -316,7 +316,9 @@ def _explained(trial: TrialStatus, is_spoiled: bool) -> bool:
         return trial.state in (State.SUCCEEDED, State.LOST)
     cancelled = ("cancelled", "cancelled_before", "cancelled_unanswered", "configuration_stopped")
     asked = trial.state is State.CANCELLED and trial.cause.mentions(*cancelled)
-    spoiled = is_spoiled and trial.cause.mentions("bad_file", "folder_removed", "no_exit_file", "overdue")
+    spoiled = is_spoiled and trial.cause.mentions(
+        "bad_file", "folder_removed", "folder_closed", "no_exit_file", "overdue"
+    )
     return asked or spoiled or trial.cause.mentions("unreachable", "unreachable_since", "machine_left_out")
 
 
