@@ -319,7 +319,9 @@ def _explained(trial: TrialStatus, is_spoiled: bool) -> bool:
     spoiled = is_spoiled and trial.cause.mentions(
         "bad_file", "folder_removed", "folder_closed", "no_exit_file", "overdue"
     )
-    return asked or spoiled or trial.cause.mentions("unreachable", "unreachable_since", "machine_left_out")
+    return (
+        asked or spoiled or trial.cause.mentions("unreachable", "unreachable_since", "machine_left_out", "files_short")
+    )
 
 
 def _may_still_run(trial: TrialStatus) -> bool:
