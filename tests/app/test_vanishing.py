@@ -51,6 +51,13 @@ async def test_a_watched_campaign_that_vanishes_is_said_to_be_gone(workspace: Wo
         screen_of(pilot, CampaignsScreen)
 
 
+async def test_a_second_click_on_the_frame_of_a_page_closes_nothing_behind_it(workspace: WorkspacePaths):
+    async with driving(workspace) as pilot:
+        await pilot.app.run_action("screen.dismiss")
+        screen_of(pilot, CampaignsScreen)
+        assert pilot.app.is_running
+
+
 async def test_a_key_for_a_trial_that_is_not_drawn_yet_is_passed_over(workspace: WorkspacePaths):
     finished_campaign(workspace, "done")
     async with driving(workspace, start_screen="watch") as pilot:

@@ -207,6 +207,9 @@ class PlaceScreen(Guarded, Screen[None]):
                 wait_for_enter()
         self.refresh(layout=True)
 
+    async def action_dismiss(self, result: object = None) -> None:
+        """Stay: of two clicks on the frame of a page, the first has closed it."""
+
     def why_not(self, action: str) -> str:
         """Return why an action is not possible now."""
         return _(self.REASONS.get(action, N_("This is not possible here.")))
