@@ -33,6 +33,8 @@ WRAPPERS: dict[str, Callable[[int], str]] = {
     "ts": lambda number: f"Nov 27 06:{clock(number)} ",
     "pdsh": lambda number: "node01: ",
     "indentation": lambda number: "    ",
+    "a tab": lambda number: "\t",
+    "torchrun twice": lambda number: "[default0]:[rank0]: ",
     "ts and srun": lambda number: f"Nov 27 06:{clock(number)} 3: ",
 }
 LONG_LINES = ("detectron2/terminal", "megatron/with-times")

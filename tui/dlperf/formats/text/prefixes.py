@@ -19,7 +19,7 @@ LEAST_WIDTH, MOST_WIDTH, CUT = 60, 400, 0.1
 MOST_PREFIXES = 4
 """Of one line: a container's time, then a node's name, then a rank, then an indentation."""
 LEAST_INDENT, MOST_INDENT = 2, 16
-"""Spaces before every line: Megatron's own lines begin with one."""
+"""Spaces before every line: Megatron's own lines begin with one. A tab is an indentation by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +137,13 @@ def find_wrapping(lines: Sequence[bytes], kinds: Sequence[Kind] = LAUNCHERS) -> 
     if len(sample) < 2:
         return None
     indent = min(len(line) - len(line.lstrip(b" \t")) for line in sample)
-    indent = indent if LEAST_INDENT <= indent <= MOST_INDENT else 0
+    least = 1 if all(line.startswith(b"\t") for line in sample) else LEAST_INDENT
+    indent = indent if least <= indent <= MOST_INDENT else 0
     sample = [line[indent:] for line in sample]
     found: list[Kind] = []
     spaced: set[Kind] = set()
     while len(found) < MOST_PREFIXES:
-        kind = next((kind for kind in kinds if kind not in found and _share(kind, sample) >= kind.least), None)
+        kind = next((kind for kind in kinds if _share(kind, sample) >= kind.least), None)
         if kind is None:
             break
         found.append(kind)
