@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
@@ -16,6 +17,9 @@ from dlperf.messages import ENGLISH
 from dlperf.plan import Selection
 from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.machine import Probed
+from dlperf.report.pages.explorer import explorer_data
+from dlperf.report.pages.overview import model_charts
+from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports.conditions import run_command
 from dlperf.report.pages.reports.report import report
 from dlperf.report.pages.results.configurations import configurations
@@ -154,6 +158,20 @@ def test_a_campaign_of_imported_logs_does_not_claim_to_have_run() -> None:
     assert "Nothing was run here" in report_text
     assert "dlperf run" not in report_text
     assert "Computed from imported logs (1)" in text["index.md"]
+
+
+def test_imported_logs_are_drawn_as_results_of_others() -> None:
+    data, drawn = sample(), {}
+    record = data.campaigns["first"]
+    for executor in ("direct", "imported"):
+        plans = tuple(replace(item, launch=replace(item.launch, executor=executor)) for item in record.configurations)
+        site = replace(data, campaigns={"first": replace(record, configurations=plans)}, results=(measured(),))
+        (chart,) = model_charts(Page(ENGLISH, site, at.HOME))
+        table = json.loads(explorer_data(ENGLISH, site).partition(" = ")[2].rstrip(";\n"))
+        row = dict(zip(table["columns"], table["rows"][0], strict=True))
+        bars = [bar.published for _, group in chart["groups"] for bar in group]
+        drawn[executor] = bars, row["measured"], row["published"]
+    assert drawn == {"direct": ([False], 1, 0), "imported": ([True], 0, 1)}
 
 
 def test_imported_logs_tell_a_framework_and_no_version_of_it() -> None:

@@ -284,6 +284,10 @@ class SiteData:
             return "published"
         return "imported" if self.is_imported(campaign) else "measured"
 
+    def is_ours(self, campaign: str) -> bool:
+        """Tell whether the results of a campaign were measured here."""
+        return self.kind(campaign) == "measured"
+
     def source_title(self, language: Language, source: str) -> str:
         """Return the name of a campaign, a public report or a source, as plain text."""
         report = self.published.get(source)

@@ -10,7 +10,7 @@ from dlperf.catalog.units import is_rate
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import chip
-from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
+from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.machine import format_fact, localize_facts
 from dlperf.report.pages.overview import METRICS, family, interest
 from dlperf.report.pages.page import COLUMNS, Page
@@ -69,7 +69,8 @@ def explorer_data(language: Language, data: SiteData) -> str:
         "roofline": data.roofline,
         "series": lambda row: data.series[row.framework],
         "newest": lambda row: int(id(row) in newest),
-        "measured": lambda row: int(data.kind(row.campaign) == "measured"),
+        "measured": lambda row: int(data.is_ours(row.campaign)),
+        "published": lambda row: int(not data.is_ours(row.campaign)),
     }
     document = {
         "schema": SCHEMA,
@@ -113,11 +114,11 @@ def by_relevance(data: SiteData) -> list[ConfigurationResult]:
     newest = set(map(id, data.current))
     models = grouped(data.ordered, lambda row: (row.case, row.unit))
     ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
-    return [row for rows in ranked for row in sorted(rows, key=lambda row: _standing(row, id(row) in newest))]
+    return [row for rows in ranked for row in sorted(rows, key=lambda row: _standing(data, row, id(row) in newest))]
 
 
-def _standing(row: ConfigurationResult, newest: bool) -> tuple[bool, bool, bool, float]:
-    return row.value is None, not newest, is_published(row.campaign), -row.score / row.gpus_total
+def _standing(data: SiteData, row: ConfigurationResult, newest: bool) -> tuple[bool, bool, bool, float]:
+    return row.value is None, not newest, not data.is_ours(row.campaign), -row.score / row.gpus_total
 
 
 def _metrics(language: Language, data: SiteData) -> dict[str, dict[str, object]]:
@@ -216,7 +217,6 @@ NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "efficiency": lambda row: row.efficiency if row.gpus_total > 1 else None,  # of one GPU it says nothing
     "mfu": lambda row: row.mfu,
     "per_joule": figures.per_joule,
-    "published": lambda row: int(is_published(row.campaign)),
     "rate": lambda row: int(is_rate(row.unit, row.direction)),
     "lower": lambda row: int(row.direction == "lower"),
 }

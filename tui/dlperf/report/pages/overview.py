@@ -10,7 +10,7 @@ from dlperf.catalog.units import is_rate
 from dlperf.messages import N_
 from dlperf.report import figures
 from dlperf.report.answer import CHIP, chip
-from dlperf.report.data import SiteData, grouped, is_published
+from dlperf.report.data import SiteData, grouped
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.results.pictures import bars
 from dlperf.report.site import locations as at
@@ -51,14 +51,14 @@ def family(row: ConfigurationResult) -> str:
 def interest(data: SiteData, rows: Iterable[ConfigurationResult]) -> tuple[bool, int]:
     """Return the sort key of models: measured here on accelerators, then the number of kinds of these."""
     members = tuple(rows)
-    own = {row.hardware for row in members if not is_published(row.campaign)}
+    own = {row.hardware for row in members if data.is_ours(row.campaign)}
     here = any(entry.accelerator for name in own if (entry := data.hardware.get(name)))
     return here, len({chip(data, row) for row in members if CHIP.fullmatch(chip(data, row))})
 
 
 def _model_chart(page: Page, rows: Iterable[ConfigurationResult]) -> dict[str, object]:
     shown = _best_per_gpu(page.data, rows)
-    baseline = next((row for row in shown if not is_published(row.campaign)), shown[0])
+    baseline = next((row for row in shown if page.data.is_ours(row.campaign)), shown[0])
     drawn = [
         replace(bar, aside=_conditions(page, row), times=f"{row.score / baseline.score:.2f}×")
         for bar, row in zip(bars(page, shown), shown, strict=True)
@@ -85,18 +85,18 @@ def best_rows(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[Confi
     """
     same = grouped(
         filter(is_training, rows),
-        lambda row: (chip(data, row), family(row), "" if is_published(row.campaign) else row.precision),
+        lambda row: (chip(data, row), family(row), row.precision if data.is_ours(row.campaign) else ""),
     )
-    return sorted(map(_best, same.values()), key=_per_gpu, reverse=True)
+    return sorted((_best(data, members) for members in same.values()), key=_per_gpu, reverse=True)
 
 
-def _best(members: Sequence[ConfigurationResult]) -> ConfigurationResult:
+def _best(data: SiteData, members: Sequence[ConfigurationResult]) -> ConfigurationResult:
     """Return the highest result; if it has caveats, the highest of its precision and GPUs that has none.
 
     Of our own, only those with most trials count, of which as many as a claim needs suffice.
     """
-    most = max(map(_trials, members))
-    rows = [row for row in members if _trials(row) == most]
+    trials = [min(row.n or 0, CLAIM.most) if data.is_ours(row.campaign) else 0 for row in members]
+    rows = [row for row, count in zip(members, trials, strict=True) if count == max(trials)]
     best = max(rows, key=_per_gpu)
     point = best.precision, best.gpus_total
     sure = [row for row in rows if (row.precision, row.gpus_total) == point and not row.caveats]
@@ -108,10 +108,6 @@ def is_training(row: ConfigurationResult) -> bool:
     return TASK not in dict(row.axes)
 
 
-def _trials(row: ConfigurationResult) -> int:
-    return 0 if is_published(row.campaign) else min(row.n or 0, CLAIM.most)
-
-
 def _per_gpu(row: ConfigurationResult) -> float:
     return (row.value or 0.0) / row.gpus_total
 
@@ -119,9 +115,9 @@ def _per_gpu(row: ConfigurationResult) -> float:
 def best_of_origins(page: Page, rows: Iterable[ConfigurationResult], with_chip: bool = False) -> list[object]:
     """Return the throughput for one GPU of the best result of ours and of the best third-party one."""
     ranked = best_rows(page.data, rows)
-    own = next((row for row in ranked if page.data.kind(row.campaign) == "measured"), None)
-    published = next((row for row in ranked if is_published(row.campaign)), None)
-    return [_best_cell(page, row, with_chip) if row else "" for row in (own, published)]
+    own = next((row for row in ranked if page.data.is_ours(row.campaign)), None)
+    others = next((row for row in ranked if not page.data.is_ours(row.campaign)), None)
+    return [_best_cell(page, row, with_chip) if row else "" for row in (own, others)]
 
 
 def _best_cell(page: Page, row: ConfigurationResult, with_chip: bool) -> FigureView:

@@ -106,7 +106,7 @@ def _bar(page: Page, row: ConfigurationResult, longest: float) -> Bar:
         page.figure(row),
         _percent((row.value or 0.0) / longest),
         page.data.series[row.framework],
-        is_published(row.campaign),
+        not page.data.is_ours(row.campaign),
         (_percent(low / longest), _percent((high - low) / longest)) if high > low else None,
     )
 
