@@ -110,9 +110,10 @@ def kept_by_docker(data: bytes) -> bytes:
         lzma.compress,
         bz2.compress,
         lambda data: data.decode().encode("utf-16"),
+        lambda data: lzma.compress(data.decode().encode("utf-16")),
         lambda data: b"\xfe\xff" + data.decode().encode("utf-16-be"),
     ],
-    ids=["Docker", "xz", "bzip2", "UTF-16", "UTF-16, big-endian"],
+    ids=["Docker", "xz", "bzip2", "UTF-16", "UTF-16 in xz", "UTF-16, big-endian"],
 )
 def test_a_log_in_another_coding_gives_the_same(log: Path, tmp_path: Path, converted: Callable[[bytes], bytes]) -> None:
     other = tmp_path / "other" / log.name

@@ -52,16 +52,17 @@ def opened(stream: BufferedReader) -> BufferedIOBase:
         return Converted(packer(stream), stream, most=most)
     if peeked.startswith(_DOCKER[0]) and _DOCKER[1] in peeked:
         return DockerLog(stream, stream)
-    encoding = _UTF16.get(start[:2])
-    return Converted(stream, stream, encoding) if encoding else stream
+    return Converted(stream, stream) if start[:2] in _UTF16 else stream
 
 
 class Converted(BufferedIOBase):
     """A file whose contents are converted while they are read, forwards only."""
 
-    def __init__(self, stream: Any, file: BufferedReader, encoding: str | None = None, most: int = sys.maxsize) -> None:
+    _decoder: codecs.IncrementalDecoder | None = None
+    _has_begun = False
+
+    def __init__(self, stream: Any, file: BufferedReader, most: int = sys.maxsize) -> None:
         self._stream, self._file, self._left = stream, file, most
-        self._decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
 
     def readable(self) -> bool:
         return True
@@ -77,6 +78,9 @@ class Converted(BufferedIOBase):
             self._left -= len(data)
             if self._left < 0:
                 raise EOFError("unpacked it is far larger than a log")
+            if not self._has_begun and (encoding := _UTF16.get(data[:2])):
+                self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+            self._has_begun = True
             if self._decoder is None:
                 return data
             text = self._decoder.decode(data, not data).replace("\ufeff", "")
