@@ -239,3 +239,8 @@ def test_only_of_rules_that_settle_it_a_value_is_with_or_without_pauses() -> Non
         *("hmean_epochs(1)", "summary()", "tipc(skip=10)", "printed()", "of_a_package(5)", ""),
     }
     assert {rule for rule, pauses in said.items() if pauses == "without"} == {"steady(skip=20)", "steady_rate(skip=20)"}
+
+
+def test_the_mean_of_a_whole_run_holds_its_pauses() -> None:
+    result = figure_of(Reading(run_of(value=[2.0], window="run")))
+    assert (result.value, result.goodput, result.steady, result.pauses) == (2.0, 2.0, None, "with")

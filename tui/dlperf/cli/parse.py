@@ -45,10 +45,10 @@ def parse(
         ),
     ] = None,
     gpus: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="GPUs over all nodes; default: from the log or its name.")
+        int | None, typer.Option(metavar="N", min=1, help="GPUs over all nodes; default: from the log.")
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(metavar="B", min=1, help="Batch size per GPU; default: from the log or its name.")
+        int | None, typer.Option(metavar="B", min=1, help="Batch size per GPU; default: from the log.")
     ] = None,
     draft: Annotated[
         bool, typer.Option("--draft", help="Print a draft of a log format, made from a log of an unknown program.")

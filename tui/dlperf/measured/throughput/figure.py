@@ -127,10 +127,11 @@ def natural_estimator(reading: Reading) -> Estimator:
     they processed and the factor is large, the printed values are wrong. Where the time between records holds pauses,
     such as evaluations, the printed values are better. Running means of step times hold the warm-up, and the same batch
     size makes a rate of either. The time that a program states for its epochs comes before its records.
-    A time to train is what its program is run for. Where no rule applies, return the one that lacks only one fact,
-    so that its reason names the fact.
+    A time to train is what its program is run for. The mean of a whole run holds its pauses. Where no rule applies,
+    return the one that lacks only one fact, so that its reason names the fact.
     """
-    rules = [parse_estimator(choice) for choice in NATURAL]
+    is_whole = reading.run.window == "run"
+    rules = [parse_estimator(GOODPUT if is_whole and choice == STEADY else choice) for choice in NATURAL]
     if any(is_time(summary.unit) for summary in reading.run.summaries[-1:]):
         return parse_estimator(SUMMARY)
     if reading.run.epochs and reading.run.epochs[-1].unit == STEPS_PER_SECOND:
@@ -234,7 +235,9 @@ def _goodput(reading: Reading, skip: int) -> float | None:
 
 
 def _steady_rules(reading: Reading, skip: int) -> tuple[str, ...]:
-    """Return the rules without pauses, the one to believe first."""
+    """Return the rules without pauses, the one to believe first; none for the mean of a whole run, which holds them."""
+    if reading.run.window == "run":
+        return ()
     rules = f"steady_rate(skip={skip})", f"steady(skip={skip})"
     if reading.paused_share > MOST_PAUSED:
         rules = rules[1], rules[0]
