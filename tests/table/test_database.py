@@ -14,10 +14,11 @@ import pytest
 from dlperf.cli import main
 from dlperf.errors import RequestError
 from dlperf.measured.model import TrialResult
+from dlperf.report.load import load_site_data
 from dlperf.runs.lookup import tag_campaign
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.database import SCHEMA, query_database, results_database
-from dlperf.table.load import load_results
+from dlperf.table.load import SEARCH, Filters, load_results
 from dlperf.table.model import ConfigurationResult, MetricResult
 from handmade_trials import measured_campaign, planned, workspace_in
 
@@ -64,6 +65,14 @@ def test_an_exported_file_holds_what_results_hold(run: Query, workspace: Workspa
     }
     codes = "SELECT code FROM caveats c JOIN results r ON c.result = r.id WHERE campaign = 'b' AND trial IS NULL"
     assert "trial_spread" in {code for (code,) in found.execute(codes)}
+
+
+def test_steps_of_a_search_are_results_at_no_door(workspace: WorkspacePaths):
+    tag_campaign(measured_campaign(workspace, "step", [(planned(1), [50.0])]), SEARCH)
+    exported = results_database(workspace, None).execute("SELECT name FROM campaigns")
+    assert {name for (name,) in exported} == {row.campaign for row in load_results(workspace)} == {"a", "b"}
+    assert {row.campaign for row in load_site_data(workspace).results} == {"a", "b"}
+    assert [row.campaign for row in load_results(workspace, Filters(campaigns=("step",)))] == ["step"]
 
 
 def test_an_export_replaces_its_own_file_and_nothing_else(run: Query, tmp_path: Path):

@@ -22,7 +22,7 @@ from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.secrets import refuse_damaged_secrets
 from dlperf.runs.store import Complain, each_readable
-from dlperf.table.load import load_campaign
+from dlperf.table.load import campaigns_of_results, load_campaign
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.published import campaign_of, rows_of_report
 from dlperf.table.verified import Verified, read_verified, values_of
@@ -50,7 +50,7 @@ def load_site_data(workspace: WorkspacePaths, edition: str = "") -> SiteData:
         if found := read_verified(paths, values_of(measured), problems.append):
             verified[paths.name] = found
 
-    list(each_readable(workspace.campaigns(), load, leave_out))
+    list(each_readable(campaigns_of_results(workspace), load, leave_out))
     catalog = load_catalog(workspace.catalog, complain=lambda problem: problems.append(f"left out: {problem}"))
     reports = load_reports(workspace, leave_out)
     plans = {

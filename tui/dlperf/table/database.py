@@ -23,7 +23,7 @@ from dlperf.runs.published import load_reports
 from dlperf.runs.store import each_readable, write_atomic
 from dlperf.table.audited import read_verdicts
 from dlperf.table.columns import DATA_SCHEMA
-from dlperf.table.load import load_campaign
+from dlperf.table.load import campaigns_of_results, load_campaign
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.published import campaign_of, rows_of_report
 
@@ -65,7 +65,7 @@ def results_database(workspace: WorkspacePaths, complain: Callable[[DlperfError]
         tables.insert("campaigns", record, origin="measured", date=record.created, tags=" ".join(tags_of(paths)))
         tables.insert_results(rows)
 
-    list(each_readable(workspace.campaigns(), insert_campaign, complain))
+    list(each_readable(campaigns_of_results(workspace), insert_campaign, complain))
     verdicts = read_verdicts(workspace)
     for report in load_reports(workspace, complain):
         unknown = {"dlperf_version": None, "tags": ""}

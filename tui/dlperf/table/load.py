@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Protocol
@@ -104,7 +104,8 @@ def load_results(
         complain(CatalogError([problem]))
 
     rows: list[ConfigurationResult] = []
-    wanted = (paths for paths in workspace.campaigns() if _is_wanted(paths, filters))
+    known = workspace.campaigns() if filters.campaigns else campaigns_of_results(workspace)
+    wanted = (paths for paths in known if filters.wants_campaign(paths.name))
     open_reader = cache(lambda: log_reader(workspace, leave_out))
     for _, found in each_readable(wanted, partial(load_campaign, open_reader=open_reader), complain):
         rows += found
@@ -116,13 +117,9 @@ def load_results(
     return rows_of_metrics(rows, filters.metrics) if filters.metrics else rows
 
 
-def _is_wanted(paths: CampaignPaths, filters: Filters) -> bool:
-    return filters.wants_campaign(paths.name) and (bool(filters.campaigns) or not is_search(paths))
-
-
-def is_search(paths: CampaignPaths) -> bool:
-    """Whether a campaign is a step of a search for a commit."""
-    return SEARCH in tags_of(paths)
+def campaigns_of_results(workspace: WorkspacePaths) -> Iterator[CampaignPaths]:
+    """Yield the campaigns whose trials are results: all but the steps of searches for a commit."""
+    return (paths for paths in workspace.campaigns() if SEARCH not in tags_of(paths))
 
 
 def load_campaign(
