@@ -10,6 +10,7 @@ from claimable import CONDITIONS, claimable
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.measured.model import TrialResult
 from dlperf.table.model import ConfigurationResult, Status
+from dlperf.verdicts.judging import Options
 from dlperf.verdicts.trend import history_of, judge_history, looks_of
 
 POINT = Configuration("box", "numpy", "lenet5", "fp32", 32, 1, 1)
@@ -55,6 +56,13 @@ def test_a_level_that_fell_is_worse_and_a_history_that_shows_nothing_cannot_be_t
     rows = history(*values, **fields)
     found = judge_history(rows[-1], rows)
     assert (found.outcome, str(found.verdict)[: len(verdict)]) == (outcome, verdict)
+
+
+def test_a_change_within_the_loss_that_is_named_is_none():
+    rows = history(*[100.0, 100.1] * 7, *[99.0, 99.1] * 3)
+    assert judge_history(rows[-1], rows).outcome == "worse"
+    assert judge_history(rows[-1], rows, Options(loss=0.05)).outcome == "same"
+    assert judge_history(rows[-1], rows, Options(loss=0.005)).outcome == "worse"
 
 
 def test_a_level_that_was_kept_names_the_campaigns_that_show_it():

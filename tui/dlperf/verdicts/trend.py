@@ -56,7 +56,7 @@ def judge_history(
         return Judgement(row.id, row.metric, "cannot_tell", short)
     machines = [machine_of(each) for each in recent]
     change = last_change([each.score for each in recent], machines, looks_of(history))
-    return _unchanged(row, recent, options) if change is None else _changed(row, recent, change)
+    return _unchanged(row, recent, options) if change is None else _changed(row, recent, change, options)
 
 
 def looks_of(history: Rows) -> int:
@@ -67,11 +67,16 @@ def looks_of(history: Rows) -> int:
     return sum(last_start(each) >= begin for each in history)
 
 
-def _changed(row: ConfigurationResult, history: Rows, change: Change) -> Judgement:
+def _changed(row: ConfigurationResult, history: Rows, change: Change, options: Options) -> Judgement:
+    """Say what changed; the same where somebody named a larger loss and the interval of the change is within that."""
     before, since = history[change.start : change.index], history[change.index :]
     machine = _newest_of_both(before, since)
     left, right = ([each for each in side if machine_of(each) == machine] for side in (before, since))
     pair = claim(_middle(left), _middle(right))
+    sides = Sides([each.score for each in left], [each.score for each in right])
+    found = judge(sides, options.of(LEVELS)) if options.loss else None
+    if found is not None and found.code == "same":
+        return Judgement(row.id, row.metric, "same", told(found, row, "same"), pair, found)
     verdict = message(
         "trend_changed",
         difference=(pair.ratio or 1.0) - 1,
