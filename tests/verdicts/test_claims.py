@@ -92,7 +92,7 @@ def test_a_level_for_several_claims_asks_for_more_trials() -> None:
     assert found.is_testable
 
 
-def on_gpu(gpu: int, lead: float) -> list[ConfigurationResult]:
+def on_gpu(gpu: int | str, lead: float) -> list[ConfigurationResult]:
     sides = (
         claimable(ROW, *(7000.0 + turn for turn in range(5))),
         claimable(PYTORCH, *(7000 * lead + turn for turn in range(5)), turn=1),
@@ -126,6 +126,11 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
         claim(*steady[0], rows=[of_trials(row, conditions=CONDITIONS | {"programs.a.py": "2"}) for row in rows]).gpus
         == 1
     )
+
+
+def test_gpus_that_are_in_several_sets_count_once() -> None:
+    pairs = [on_gpu(gpus, 1.05) for gpus in ("1, GPU-2", "2, GPU-1", "1, GPU-3", "4, GPU-5")]
+    assert claim(*pairs[0], rows=[row for pair in pairs for row in pair]).gpus == 2
 
 
 def test_three_gpus_with_one_trial_each_are_fewer_than_the_five_trials_of_a_claim() -> None:

@@ -38,7 +38,7 @@ from dlperf.verdicts.inference.verdict import (
     judge_claim,
     pooled,
 )
-from dlperf.verdicts.kinds import campaigns_in_turns, over_machines
+from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, over_machines
 
 DECIDED = ("better", "worse")
 """Verdicts that call one side ahead."""
@@ -178,7 +178,7 @@ def claim(
     if why := tuple(incomparable(a, b)):
         return Claim(a, b, message("not_comparable", why=why))
     campaigns = campaigns_in_turns(a, b, rows) if a.hardware == b.hardware else []
-    pairs = list(dict(campaigns).values())
+    pairs = machines_apart(campaigns)
     gpus = max(len(pairs), 1)
     of_kind = gpus >= LEAST_UNITS
     evidence = over_machines(pairs) if of_kind else _evidence(a, b, known)

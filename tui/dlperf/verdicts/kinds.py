@@ -33,6 +33,16 @@ def campaigns_in_turns(
     return found
 
 
+def machines_apart(campaigns: Iterable[tuple[Recorded, Pair]]) -> list[Pair]:
+    """Return the newest pair of each machine, of machines that share no GPU: the same one in two sets counts once."""
+    chosen: list[tuple[set[str], Pair]] = []
+    for machine, pair in dict(campaigns).items():
+        gpus = {gpu for _, listed in machine or () for gpu in listed.split(", ")}
+        if all(gpus.isdisjoint(others) for others, _ in chosen):
+            chosen.append((gpus, pair))
+    return [pair for _, pair in chosen]
+
+
 def _standing(row: ConfigurationResult) -> ConfigurationResult:
     """Return a result without the caveat that a later campaign, on another machine, supersedes it."""
     return replace(row, findings=tuple(item for item in row.findings if item.code != SUPERSEDED))

@@ -51,7 +51,8 @@ def bisect(
     26.02) are searched; one that cannot be had counts as not measured.
 
     Prints the commit once it is 99 % probable. Exits with 4 where that is not reached, and prints those that remain, or
-    how many trials would show whether BAD is worse; with 2 where it is better, or no worse by --loss. The results of
+    how many trials would show whether BAD is worse; with 2 where it is better, or no worse by --loss; with 1 where an
+    end gives no value. The results of
     the steps are neither listed nor published.
     """
     from dlperf.verdicts.inference.commit_search import MOST_OF_ENDS, search
@@ -91,15 +92,17 @@ class Steps:
         """Run both ends until BAD is worse; return their trials.
 
         Raises:
-            RequestError: BAD is no worse, or one of both gives no value.
-            typer.Exit: it cannot be told.
+            RequestError: BAD is no worse.
+            typer.Exit: it cannot be told, or one of both gives no value.
         """
         sides = [self._version(commit) for commit in (good, bad)]
         found, _, campaign = self._turns.run(sides)
         item = found[0] if found else None
-        if item is None or item.outcome not in ("worse", "cannot_tell"):
-            why = item.verdict if item else "no value"
-            raise RequestError(f"{_short(bad)} is not worse than {_short(good)}, so there is no search: {why}")
+        if item is None or item.outcome == "missing":
+            print_note(f"{_short(good)} or {_short(bad)} gives no value: {item.verdict if item else 'it did not run'}")
+            raise typer.Exit(ExitCode.MEASURED_FAILED)
+        if item.outcome not in ("worse", "cannot_tell"):
+            raise RequestError(f"{_short(bad)} is not worse than {_short(good)}, so there is no search: {item.verdict}")
         print_note(f"{_short(bad)} against {_short(good)}: {item.verdict}")
         if item.outcome == "cannot_tell":
             if item.pair and item.found and item.found.more:
