@@ -77,6 +77,15 @@ def test_a_failure_is_exit_code_1_and_says_how_to_try_again(counting):
     assert "nothing to retry" in counting.dlperf("retry", "try", code=2).stderr
 
 
+def test_a_gate_whose_trials_fail_says_so_in_its_verdicts_and_files_for_ci(counting):
+    run(counting, "-b", "32", "--repeats", "5", "--name", "before")
+    counting.dlperf("baseline", "save", "main")
+    counting.fail(32)
+    gated = run(counting, "-b", "32", "--gate", "main", "--ci", "verdict", code=1)
+    assert "gate failed" in gated.stdout + gated.stderr
+    assert "<failure" in (counting.workspace.root / "verdict/junit.xml").read_text()
+
+
 def test_one_trial_is_tried_again(counting):
     broken = counting.fail(32)
     run(counting, "-b", "32", "--repeats", "2", "--name", "try", code=1)

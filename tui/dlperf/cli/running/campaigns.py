@@ -95,7 +95,8 @@ def run(
     deciding = Deciding(paths, judge, seconds)
     code = run_in_foreground(workspace.paths, paths, more=deciding)
     if code is not ExitCode.INTERRUPTED:
-        code = code or print_judgements(deciding.found, f"baseline {gate}", ci)
+        verdict = print_judgements(deciding.found or judge(), f"baseline {gate}", ci)
+        code = code or verdict
     raise typer.Exit(code)
 
 
