@@ -30,6 +30,8 @@ def declare_parameters(recorder: Recorder, arguments: Mapping[str, str]) -> None
         _convert_mxnet_arguments(known)
     if known.get("fp16") == "True":
         known["amp"] = "True"
+    if "local_rank" in known:
+        _convert_bert_arguments(known)
     for name, framework in DATA["frameworks"].items():
         if name in known:
             known["framework"] = framework
@@ -38,6 +40,13 @@ def declare_parameters(recorder: Recorder, arguments: Mapping[str, str]) -> None
     known.pop("steps", None)
     for name, value in known.items():
         recorder.declare(DATA["meanings"].get(name, name), value)
+
+
+def _convert_bert_arguments(known: dict[str, str]) -> None:
+    """PyTorch's BERT takes as ``train_batch_size`` that of a GPU and of all its accumulated steps."""
+    batch, accumulated = known.get("train_batch_size", ""), known.get("gradient_accumulation_steps", "1")
+    if batch.isdecimal() and accumulated.isdecimal() and int(accumulated) > 0:
+        known.setdefault("batch_size", str(int(batch) // int(accumulated)))
 
 
 def _convert_mxnet_arguments(known: dict[str, str]) -> None:
