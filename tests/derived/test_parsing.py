@@ -73,6 +73,23 @@ def test_a_name_is_a_hint_that_gives_no_total(log: Path) -> None:
     ]
 
 
+def test_a_total_by_the_clock_needs_no_number_of_gpus(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    start = "[titan] 2026-01-02 03:00:00,000 - root - INFO - Trainer is initialized with local"
+    path.write_text(
+        f"{start} batch size 4, global batch size 32, gradient accumulation steps 1, sequence length 8192, "
+        "total steps 40 (warmup 2)\n"
+        + "".join(
+            f"[titan] 2026-01-02 03:00:{step:02},000 - root - INFO - step: {step:2}  loss: 8.0  "
+            "memory: 40.1GiB(50.6%)  tps: 32,768  tflops: 100.0  mfu: 20.0%\n"
+            for step in range(1, 41)
+        )
+    )
+    (run,) = parse(path).runs
+    data = run.as_data()
+    assert (data["gpus"], data["value"], data["value_per_gpu"], run.findings) == (None, 32 * 8192, 32768, ())
+
+
 def test_a_name_that_suggests_nothing_new_is_no_finding(log: Path) -> None:
     parsed = parse(log.rename(log.with_name("bs16_gpu2.log")), gpus=2, batch_size=16)
 

@@ -183,7 +183,7 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     hint = _hint(facts, known)
     findings = (*findings, note("guessed_from_name", guess=hint)) if hint else findings
     per_gpu = _value_of_one_gpu(measured)
-    if per_gpu is not None:
+    if per_gpu is not None and figure is None:
         findings = (note("value_per_gpu", value=per_gpu, unit=run.unit), *findings)
     if reason:
         findings = (error("no_figure", reason=reason), *findings)
