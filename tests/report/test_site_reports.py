@@ -20,7 +20,7 @@ from dlperf.report.machine import Probed
 from dlperf.report.pages.explorer import explorer_data
 from dlperf.report.pages.overview import model_charts
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.reports.conditions import run_command
+from dlperf.report.pages.reports.conditions import hardware_of, run_command
 from dlperf.report.pages.reports.report import report
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
@@ -172,6 +172,21 @@ def test_imported_logs_are_drawn_as_results_of_others() -> None:
         bars = [bar.published for _, group in chart["groups"] for bar in group]
         drawn[executor] = bars, row["measured"], row["published"]
     assert drawn == {"direct": ([False], 1, 0), "imported": ([True], 0, 1)}
+
+
+def test_every_source_and_date_of_imported_logs_is_told_of_their_machine() -> None:
+    data = sample()
+    record = data.campaigns["first"]
+    plan = record.configurations[0]
+    plans = tuple(
+        replace(
+            plan, configuration=replace(plan.configuration, gpus=gpus), facts={"log_source": source, "log_date": date}
+        )
+        for gpus, source, date in ((1, "a/b@1", "2024"), (2, "c/d@2", "2025"), (4, "a/b@1", "2025"))
+    )
+    site = replace(data, campaigns={"first": replace(record, configurations=plans)})
+    told = hardware_of(Page(ENGLISH, site, at.HOME), "box", [measured(gpus=gpus) for gpus in (1, 2, 4)])
+    assert (told["log_source"], told["log_date"]) == ("a/b@1; c/d@2", "2024; 2025")
 
 
 def test_imported_logs_tell_a_framework_and_no_version_of_it() -> None:

@@ -24,6 +24,8 @@ FRAMEWORK_FACTS = {
     "repository": N_("Repository"),
     "commit": N_("Commit"),
 }
+ORIGINS = ("log_source", "log_date")
+"""Facts of imported logs, which differ between the configurations of one machine."""
 
 
 def conditions(page: Page, results: Results) -> dict[str, object]:
@@ -185,6 +187,8 @@ def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
     entry = page.data.hardware.get(hardware)
     planned = [plan for plan in plans_of(page, results) if plan.configuration.hardware == hardware]
     facts = {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
+    origins = {name: distinct(plan.facts[name] for plan in planned if name in plan.facts) for name in ORIGINS}
+    facts |= {name: "; ".join(texts) for name, texts in origins.items() if texts}
     shown = localize_facts(page.language, entry, facts) if entry else facts
     return {name: value for name, value in shown.items() if name not in FRAMEWORK_FACTS}
 
