@@ -129,8 +129,8 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
 
 
 def test_gpus_that_are_in_several_sets_count_once() -> None:
-    pairs = [on_gpu(gpus, 1.05) for gpus in ("1, GPU-2", "2, GPU-1", "1, GPU-3", "4, GPU-5")]
-    assert claim(*pairs[0], rows=[row for pair in pairs for row in pair]).gpus == 2
+    pairs = [on_gpu(gpus, 1.05) for gpus in ("1, GPU-2", "2, GPU-1", "1, GPU-3", "4, GPU-5", "6, GPU-7")]
+    assert claim(*pairs[0], rows=[row for pair in pairs for row in pair]).gpus == 3
 
 
 def test_three_gpus_with_one_trial_each_are_fewer_than_the_five_trials_of_a_claim() -> None:

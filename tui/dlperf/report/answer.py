@@ -157,9 +157,6 @@ def short_name(title: str) -> str:
 
 
 def gpus_of(language: Language, data: SiteData, found: Claim) -> str:
-    """Return on how many machines a claim holds; of three on, it is about their kind."""
+    """Return that a claim holds on one machine; of three on, it is about their kind."""
     machine = chip(data, found.b)
-    if found.of_kind:
-        return machine
-    text = language.gettext("one {machine}") if found.gpus == 1 else language.gettext("two {machine}")
-    return text.format(machine=machine)
+    return machine if found.of_kind else language.gettext("one {machine}", machine=machine)

@@ -179,8 +179,8 @@ def claim(
         return Claim(a, b, message("not_comparable", why=why))
     campaigns = campaigns_in_turns(a, b, rows) if a.hardware == b.hardware else []
     pairs = machines_apart(campaigns)
-    gpus = max(len(pairs), 1)
-    of_kind = gpus >= LEAST_UNITS
+    of_kind = len(pairs) >= LEAST_UNITS
+    gpus = len(pairs) if of_kind else 1  # of two, the newest alone is tested
     evidence = over_machines(pairs) if of_kind else _evidence(a, b, known)
     policy = replace(OF_KIND if of_kind else CLAIM, level=level, loss=loss)
     found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
