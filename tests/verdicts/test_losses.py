@@ -38,11 +38,16 @@ def test_the_latest_step_at_which_they_differ_is_named():
     assert str(why) == "different loss at step 100: 2 with a, 4 with b"
 
 
-@pytest.mark.parametrize(
-    "other", [[], [((200, 9.0),)] * 5, [((100, -1.0),)] * 5], ids=["none", "no common step", "negative"]
-)
+@pytest.mark.parametrize("other", [[], [((200, 9.0),)] * 5], ids=["none", "no common step"])
 def test_unknown_losses_say_nothing(other):
     assert list(unlike_losses(losses(*SEEDS), other, "a", "b")) == []
+
+
+@pytest.mark.parametrize("loss", [0.0, -1.0])
+def test_a_loss_of_nothing_is_none_of_something(loss):
+    (why,) = unlike_losses(losses(*SEEDS), [((100, loss),)] * 5, "a", "b")
+    assert why.code == "losses_differ"
+    assert list(unlike_losses([((100, loss),)] * 5, [((100, loss),)] * 5, "a", "b")) == []
 
 
 def test_programs_that_train_alike_are_refused_in_one_of_a_hundred_cases():

@@ -24,10 +24,13 @@ def unlike_losses(a: Sequence[Losses], b: Sequence[Losses], first: str, second: 
     steps = common_steps((*a, *b)) if a and b else []
     for step in reversed(steps):
         left, right = ([dict(losses)[step] for losses in side] for side in (a, b))
-        known = min((*left, *right)) > 0
-        found = judge(Sides(left, right), replace(ALIKE, level=LEVEL / len(steps))) if known else None
-        if found is None or found.code == "same":
+        positive = [min(side) > 0 for side in (left, right)]  # what has a logarithm
+        found = judge(Sides(left, right), replace(ALIKE, level=LEVEL / len(steps))) if all(positive) else None
+        if any(positive) and not all(positive):
+            code = "losses_differ"
+        elif found is None or found.code == "same":
             continue
-        code = "losses_differ" if found.decided else "losses_unclear"
+        else:
+            code = "losses_differ" if found.decided else "losses_unclear"
         yield message(code, step=step, a=median(left), b=median(right), first=first, second=second)
         return
