@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import yaml
 from fixtures import LOGS
@@ -105,8 +107,14 @@ def test_drafts_of_known_logs_are_valid_entries():
         ("step 10 throughput/device/tokens_per_second=76,160", "per_gpu", "tokens/s"),
         ("step: 10 loss: 7.9 tps: 6,554", "global", "tokens/s"),
         ("step 10 samples/s per gpu: 12.5", "per_gpu", "samples/s"),
+        ("step 10 loss 2.5 tok/s/gpu: 1234", "per_gpu", "tokens/s"),
+        ("step 10 loss 2.5 tok/sec: 1234", "global", "tokens/s"),
+        ("step 10 loss 2.5 device_tps=1234", "per_gpu", "tokens/s"),
+        ("step 10 loss 2.5 TGS 2345.1", "per_gpu", "tokens/s"),
     ],
 )
 def test_a_draft_says_whose_rate_a_key_names(line, scope, unit):
     entry = yaml.safe_load(draft_format(line))
     assert (entry["scope"], entry["unit"]) == (scope, unit)
+    _, samples = read_by_draft(line, line + "\n")
+    assert list(samples.value) == [float(re.split("[ =]", line)[-1].replace(",", ""))]

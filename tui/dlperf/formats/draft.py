@@ -118,11 +118,8 @@ def _other_way(rate: _DraftField) -> _DraftField | None:
 
 def _scope(line: str) -> str:
     """Return whose rate the key of a line seems to name."""
-    return (
-        "per_gpu"
-        if re.search(r"(?i)(?:/|per[ _-]|_)(?:gpu|device|npu|chip)|(?:gpu|device|npu|chip)/", line)
-        else "global"
-    )
+    of_one = r"(?i)(?:/|per[ _-]|_)(?:gpu|device|npu|chip)|(?:gpu|device|npu|chip)(?:/|_[twiq]ps\b)|(?<![a-z])tgs\b"
+    return "per_gpu" if re.search(of_one, line) else "global"
 
 
 def _rate(line: str) -> _DraftField | None:
@@ -137,7 +134,7 @@ def _unit(parts: dict[str, str | None]) -> str:
     """Return the unit of a rate, with the program's own word where that is no usual one."""
     if parts.get("word"):
         return f"{parts['word']}/s"
-    unit = parts.get("unit") or {"tps": "tok", "wps": "wor"}.get(
+    unit = parts.get("unit") or {"tps": "tok", "tgs": "tok", "wps": "wor"}.get(
         (parts.get("before") or "").strip(" :=")[-3:].lower(), ""
     )
     return unit if unit.endswith("/s") else _UNITS.get(unit[:3], "samples/s")
