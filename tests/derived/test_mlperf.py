@@ -117,6 +117,14 @@ def test_a_run_that_does_not_converge_is_the_worst_time_to_train(results, worksp
     assert metrics["tokens_per_second_per_gpu"].value == pytest.approx(load_results(workspace)[0].value / GPUS)
 
 
+def test_of_two_runs_that_do_not_converge_there_is_no_time_to_train(results, workspace):
+    (results / "results" / "rack_n9" / "llama31_8b" / "result_0.txt").write_text(log(SPEEDS[0], converges=False))
+    write_import(workspace, "mlperf", planned(results), BUILTIN_FORMATS)
+    assert "time_to_train" not in [metric.id for metric in load_results(workspace)[0].metrics]
+    folder = write_report(workspace, "mlperf-training", planned(results), BUILTIN_FORMATS)
+    assert values_of(folder, "time_to_train") == []
+
+
 def test_the_description_of_a_system_stands_with_its_results(results):
     (configuration,) = planned(results).configurations
     assert configuration.facts["other_software_stack.cuda_version"] == "13.0"

@@ -18,7 +18,7 @@ from dlperf.evidence.gather import Evidence
 from dlperf.evidence.logs import LogReader
 from dlperf.measured.model import TrialResult
 from dlperf.measured.run import Measured
-from dlperf.measured.statistics import OLYMPIC_LEAST, aggregate
+from dlperf.measured.statistics import MOST_DROPPED, OLYMPIC_LEAST, aggregate
 from dlperf.measured.trial import measured_of, result_of
 from dlperf.opening import writer
 from dlperf.plan import PlannedConfiguration, TrialKey
@@ -114,8 +114,10 @@ def _figures(planned: PlannedConfiguration, trials: Sequence[_MeasuredLog]) -> I
     if steady and metric == "throughput":
         yield shared | _cell("throughput_without_pauses", unit, _one(planned, steady))
     minutes = [trial.minutes for trial in trials if trial.minutes is not None]
-    if minutes and metric == "throughput":
-        one = _one(planned, minutes, without=len(trials) - len(minutes))
+    without = len(trials) - len(minutes)
+    is_valid = planned.protocol.aggregate != "olympic" or without <= MOST_DROPPED
+    if minutes and is_valid and metric == "throughput":
+        one = _one(planned, minutes, without)
         yield shared | _cell("time_to_train", "min", one)
 
 

@@ -15,7 +15,7 @@ from dlperf.measured.findings.telemetry import disturbance
 from dlperf.measured.findings.trials import findings_of_scaling, findings_of_trials
 from dlperf.measured.losses import losses_apart
 from dlperf.measured.model import MetricValue, TrialResult
-from dlperf.measured.statistics import OLYMPIC_LEAST, Aggregate, aggregate, efficiency, mfu, speedup
+from dlperf.measured.statistics import MOST_DROPPED, OLYMPIC_LEAST, Aggregate, aggregate, efficiency, mfu, speedup
 from dlperf.measured.throughput.figure import pauses_of
 from dlperf.messages import message
 from dlperf.messages.finding import Finding, distinct, error, warning
@@ -255,6 +255,8 @@ def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult])
     needs = _needs(planned)
     for name, metrics in found.items():
         without = len(trials) - len(metrics) if name == "time_to_train" else 0
+        if planned.protocol.aggregate == "olympic" and without > MOST_DROPPED:
+            continue
         total = _aggregate(planned, [metric.value for metric in metrics], metrics[0].direction, without)
         yield MetricResult(**field_values(metrics[0]) | field_values(total), needs=needs.get(name, ()))
 
