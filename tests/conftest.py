@@ -28,6 +28,19 @@ def pytest_xdist_auto_num_workers() -> int:
     return len(os.sched_getaffinity(0)) + 2
 
 
+SLOW = (
+    *("cli/test_versions.py", "campaign/test_crashes.py", "campaign/test_clean.py", "table/test_any_change.py"),
+    *("workloads/test_parallel.py", "workloads/test_language_models.py", "workloads/test_programs.py"),
+    *("workloads/test_vision.py", "campaign/test_chaos.py", "campaign/test_training_over_nodes.py"),
+)
+"""Files that take minutes, begun first: else the last of them runs alone while the other processes have ended."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {Path(__file__).parent / name: place for place, name in enumerate(SLOW)}
+    items.sort(key=lambda item: places.get(item.path, len(SLOW)))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _children_find_dlperf():
     """``python -m dlperf`` in a child process is the code under test."""

@@ -82,7 +82,7 @@ async def test_a_locked_file_that_is_no_package_is_sent_and_checked(executor, ho
         assert f"file made.py {digest} fetched\n" in build_log(trial)
     else:
         assert seen.cause.code == "build_failed"
-        assert "nor does https://localhost:9/c0ffee/made.py give what the lock says" in build_log(trial)
+        assert "https://localhost:9/c0ffee/made.py cannot be read or has another hash" in build_log(trial)
 
 
 async def test_a_wheel_with_another_content_than_its_lock_says_fails_the_build(

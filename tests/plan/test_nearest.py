@@ -17,7 +17,7 @@ from dlperf.runs.paths import WorkspacePaths
 from dlperf.substitution import names_in
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult, Status
-from dlperf.verdicts.reproduction import beside_published, is_third_party, of_published
+from dlperf.verdicts.reproduction import beside_published, of_published
 
 ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog(ROOT / "catalog")
@@ -104,7 +104,7 @@ def test_every_third_party_result_that_the_site_reproduces_plans_and_the_others_
     data = {name.removeprefix("data."): "/data" for name in words if name.startswith("data.")}
     machine = CATALOG.hardware["h100-4x"].model_copy(update={"data": data})
     catalog = replace(CATALOG, hardware={**CATALOG.hardware, "h100-4x": machine})
-    rows = [row for row in load_results(WorkspacePaths.find(ROOT)) if is_third_party(row)]
+    rows = [row for row in load_results(WorkspacePaths.find(ROOT)) if row.is_third_party]
     plans = 0
     for row in rows:
         if can_be_planned(row, catalog.frameworks, catalog.cases):
