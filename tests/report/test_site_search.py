@@ -48,6 +48,12 @@ def test_the_index_is_written_in_utf_8_for_a_server_and_for_a_folder(tmp_path: P
     assert (tmp_path / "search/search_index.js").read_text("utf-8") == f"var __index = {written}"
 
 
+def test_the_library_of_the_search_tells_edges_from_numbers_of_nodes(site: Path) -> None:
+    workers = [path.read_text("utf-8") for path in site.rglob("assets/javascripts/workers/search.*.js")]
+    assert len(workers) == 2
+    assert [len(re.findall(r'(\w)=\1\+\w\+\w\.id\+","', text)) for text in workers] == [1, 1]
+
+
 def test_cells_and_the_lines_of_a_cell_are_words_of_their_own(site: Path) -> None:
     """Else an excerpt shows "H2007,226", which no search for either finds."""
     joined = re.compile(r"</(?:td|th|dt)><(?:td|th|dd)\b|<br ?/?>(?=\S)")

@@ -41,6 +41,11 @@ META = {
     part: re.compile(f'<meta {name} content="([^"]*)">')
     for part, name in (("title", 'property="og:title"'), ("text", 'name="description"'))
 }
+WORKERS = "assets/javascripts/workers/search.*.js"
+"""The library of the search, lunr 2.3.9, as Material ships it."""
+NODE_NAME = re.compile(r"(?P<name>\b\w)=(?P=name)\+(?P<edge>\w)\+(?P<node>\w)\.id\b")
+"""How lunr names a node of its tree of words by its edges. Edges 1 to node 2 and 3 to node 4 read as edge 1 to 234,
+so that some of many numbers are lost, and a search for the beginning of others ends in an error."""
 RANKS = {
     **dict.fromkeys(("results/methodology.", "results/your-number."), 8.0),
     **dict.fromkeys(("guide/", "about.", "results/explorer."), 4.0),
@@ -71,6 +76,13 @@ def segment_index(site: Path) -> None:
     index.write_text(written, "utf-8")
     if (site / SCRIPT).is_file():
         (site / SCRIPT).write_text(f"var __index = {written}", "utf-8")
+
+
+def mend_search(site: Path) -> None:
+    """Let the library of the search tell edges from numbers of nodes."""
+    for worker in site.glob(WORKERS):
+        text = worker.read_text("utf-8")
+        worker.write_text(NODE_NAME.sub(r'\g<0>+","', text), "utf-8")
 
 
 def _rank(location: str) -> dict[str, float]:

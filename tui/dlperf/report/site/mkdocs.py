@@ -15,7 +15,7 @@ from dlperf.errors import DlperfError, RequestError, StorageError
 from dlperf.messages.language import CODES, Code
 from dlperf.opening import copy_tree, link_or_copy
 from dlperf.report.files.editions import add_kept, write_redirect
-from dlperf.report.files.search import segment_index
+from dlperf.report.files.search import mend_search, segment_index
 from dlperf.report.site.locations import root_of
 from dlperf.report.site.staging import config_name
 from dlperf.runs.paths import WorkspacePaths
@@ -44,6 +44,7 @@ def build_html(workspace: WorkspacePaths, out: Path, strict: bool = False) -> st
         new.mkdir(exist_ok=True)
         for code, language in _built(folder).items():
             segment_index(language)
+            mend_search(language)
             if language != new:
                 language.replace(new / code)
         _fill_root(new)
