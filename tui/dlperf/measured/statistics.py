@@ -12,9 +12,9 @@ from dlperf.catalog.units import Aggregation, Direction
 from dlperf.errors import RequestError
 
 OLYMPIC_LEAST = 3
+"""MLPerf Training drops the best and the worst run: three are needed for one to remain."""
 MOST_DROPPED = 1
 """Runs that may not converge: MLPerf gives no time to train of a system with more."""
-"""MLPerf Training drops the best and the worst run: three are needed for one to remain."""
 OUTLIER_Z_SCORE = 3.5
 """Modified z-score above which a value is an outlier: Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993."""
 NORMAL_DEVIATION = 0.6745
