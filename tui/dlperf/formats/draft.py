@@ -16,6 +16,12 @@ _FIRST = rf"(?<!\d)(?<!\d[.,]){_NUMBER}"
 """Where an expression begins with a number: searched for once in ``1,1,1,1``, not from each digit."""
 _WRITTEN = r"\d+(?:,\d\d\d)*(?:\.\d+)?(?:[eE][+-]?\d+)?[KkMGBT]?"
 """As the parser reads numbers."""
+_GROUPED = re.compile(
+    r"(?<![\w.,/:-])[1-9]\d{0,2}(?P<between>[ '\u2019\u00a0\u202f\u2009])\d{3}(?:(?P=between)\d{3})*(?!\d)"
+)
+"""A number with other than commas between its thousands: 6 554."""
+_COUNTED = re.compile(r"(?i)(?:rank|gpu|device|node|worker|process|epoch|step|it(?:er(?:ation)?)?|batch|loss)\W{0,4}$")
+"""Before a number that ends where the next one begins: rank 1 554 samples/s."""
 _WORK = r"(?:tok(?:en)?|word|sample|seq(?:uence)?|sentence|ima?ge?|example|item|frame)s?"
 _TIME = re.compile(r"(?P<number>\d{4}-\d\d-\d\d(?P<between>[ T])\d\d:\d\d:\d\d(?P<fraction>[.,]\d+)?)")
 _ONLY = re.compile(
@@ -126,8 +132,16 @@ def _rate(line: str) -> _DraftField | None:
     for name, pattern in _RATES:
         match = pattern.search(line)
         if match and not _WHOLE.search(line[: match.start("number")]):
-            return _field(name, match, _WRITTEN, _unit(match.groupdict()))
+            return _field(name, match, _written(line, match.start("number")), _unit(match.groupdict()))
     return None
+
+
+def _written(line: str, start: int) -> str:
+    """Return an expression for the numbers of a log by one that holds this place of its line."""
+    for found in _GROUPED.finditer(line):
+        if found.start() <= start < found.end() and not _COUNTED.search(line[: found.start()]):
+            return rf"\d{{1,3}}(?:{found['between']}\d{{3}})+(?:\.\d+)?|{_WRITTEN}"
+    return _WRITTEN
 
 
 def _unit(parts: dict[str, str | None]) -> str:
