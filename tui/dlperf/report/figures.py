@@ -122,6 +122,11 @@ def per_gpu(result: ConfigurationResult) -> float | None:
     return result.value / result.gpus_total if result.value and counts_samples(result.unit) else None
 
 
+def metric_value(result: ConfigurationResult, metric: str, divisor: int = 1) -> float | None:
+    """Return the value of a metric beside the throughput, over ``divisor``; None where it was not measured."""
+    return next((found.value / divisor for found in result.metrics if found.id == metric), None)
+
+
 def per_joule(result: ConfigurationResult) -> float | None:
     """Return samples per joule with as many digits as readings of power allow: 2 from 20, 3 from 100; None under 20."""
     readings = min((trial.telemetry_samples for trial in result.usable_trials), default=0)

@@ -90,9 +90,6 @@
     return ranked(best, metric);
   }
 
-  /* Whether a result does the work of its model, not LoRA or an agent; as TASK of overview.py. */
-  const isTraining = row => !of(row, "axes").some(axis => axis[0] === "task");
-
   /* What a model's best results are the best of: accelerator, family of frameworks, and of our own the precision. */
   const kindOf = row => [of(row, "chip"), of(row, "family"), of(row, "published") ? "" : of(row, "precision")].join("|");
 
@@ -172,5 +169,5 @@
   }
 
   window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, element, ranked,
-    bestOf, isTraining, kindOf, barsOf, credit, doubt, list, picture, SHARES };
+    bestOf, kindOf, barsOf, credit, doubt, list, picture, SHARES };
 })();

@@ -10,12 +10,13 @@
 
   const keyOf = (row, depth) => KEYS.slice(0, depth).map(name => dlperf.valueOf(row, name)).join("|");
 
-  /* The best row of each hardware and framework; also of each precision, GPU count and so on, as long as all fit. */
+  /* The best row of each hardware and framework, our best among them; also of each precision, GPU count and so on, as long as all fit. */
   function shown(rows, metric) {
     let depth = 2;
     while (depth < KEYS.length && new Set(rows.map(row => keyOf(row, depth + 1))).size <= MOST_BARS) depth += 1;
-    const best = dlperf.bestOf(rows, metric, row => keyOf(row, depth)), own = best.find(row => of(row, "measured"));
-    return best.filter((row, place) => place < MOST_BARS - 1 || row === (best.indexOf(own) < MOST_BARS ? best[MOST_BARS - 1] : own));
+    const best = dlperf.bestOf(rows, metric, row => keyOf(row, depth)), drawn = best.slice(0, MOST_BARS);
+    const own = best.find(row => !of(row, "published"));
+    return !own || drawn.includes(own) ? drawn : [...drawn.slice(0, -1), own];
   }
 
   function titles(rows) {
@@ -27,9 +28,9 @@
 
   /* Other work than training the model is drawn only where there is nothing else. */
   function panelOf(rows, metric) {
-    const training = rows.filter(dlperf.isTraining);
+    const training = rows.filter(row => of(row, "training"));
     const drawn = shown(training.length ? training : rows, metric), first = drawn[0], chosen = dlperf.baseline();
-    const own = drawn.find(row => of(row, "measured")) || first;
+    const own = drawn.find(row => !of(row, "published")) || first;
     const base = chosen && dlperf.comparable(chosen, first, metric) ? chosen : own;
     const unit = dlperf.unitOf(first, metric);
     const bases = dlperf.distinct(drawn.map(row => dlperf.basisOf(row, metric)).filter(Boolean));

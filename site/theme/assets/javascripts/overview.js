@@ -5,7 +5,7 @@
 
   const root = document.querySelector(".overview");
   if (!root) return;
-  const { data, of, gpusOf, measure, unitOf, distinct, isTraining } = dlperf;
+  const { data, of, gpusOf, measure, unitOf, distinct } = dlperf;
 
   const CHOICES = ["case", "metric", "precision", "scale", "baseline"];
   const charts = [...root.querySelectorAll("figure")];
@@ -24,7 +24,7 @@
   function choose(form) {
     const wanted = Object.fromEntries(new FormData(form));
     const metric = wanted.metric;
-    const ofCase = data.rows.filter(row => of(row, "case") === wanted.case && of(row, "newest") && isTraining(row));
+    const ofCase = data.rows.filter(row => of(row, "case") === wanted.case && of(row, "newest") && of(row, "training"));
     const known = ofCase.filter(row => measure(row, metric));
     offer(form.precision, [["", data.words.all], ...named(distinct(known.map(row => of(row, "precision"))).sort())], wanted.precision);
     offer(form.scale, [["", data.words.all], ...named(distinct(known.map(gpusOf)).sort((a, b) => a - b))], wanted.scale);
@@ -86,7 +86,7 @@
   /* Each step is a task of its own, so that a reader's touch is answered between them. */
   function beginAll() {
     dlperf.open();
-    const cases = distinct(data.rows.filter(row => of(row, "newest") && of(row, "value") && isTraining(row)).map(row => of(row, "case")));
+    const cases = distinct(data.rows.filter(row => of(row, "newest") && of(row, "value") && of(row, "training")).map(row => of(row, "case")));
     const steps = charts.map(figure => () => begin(cases, figure));
     const next = () => { const step = steps.shift(); if (step) { step(); whenIdle(next); } };
     whenIdle(next);

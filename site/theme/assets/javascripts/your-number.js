@@ -14,7 +14,7 @@
   const MILLION = 1e6;
 
   const known = data.rows.map((row, index) => ({ row, command: commands[index] }))
-    .filter(one => of(one.row, "newest") && of(one.row, "rate") && of(one.row, "value") && dlperf.isTraining(one.row))
+    .filter(one => of(one.row, "newest") && of(one.row, "rate") && of(one.row, "value") && of(one.row, "training"))
     .map(one => ({ ...one, perGpu: of(one.row, "value") / gpusOf(one.row) }));
   const modelOf = one => of(one.row, "case") + " · " + of(one.row, "unit");
   const say = (name, values) => Object.entries(values || {}).reduce(
@@ -113,7 +113,7 @@
   function nearest(perGpu, rows) {
     const distance = one => Math.abs(Math.log(one.perGpu / perGpu));
     const near = rows.slice().sort((a, b) => distance(a) - distance(b)).slice(0, NEAREST);
-    const own = best(rows.filter(one => of(one.row, "measured")));
+    const own = best(rows.filter(one => !of(one.row, "published")));
     return distinct([best(rows), own, ...near.sort((a, b) => b.perGpu - a.perGpu)]).filter(Boolean);
   }
 
@@ -130,7 +130,7 @@
     const onChip = ofModel().filter(one => of(one.row, "chip") === field("gpu").value);
     const rows = onChip.filter(one => !precision || of(one.row, "precision") === precision);
     if (!perGpu) return out.replaceChildren(element("p", {}, words.type));
-    const own = rows.filter(one => of(one.row, "measured")), others = rows.filter(one => of(one.row, "published"));
+    const own = rows.filter(one => !of(one.row, "published")), others = rows.filter(one => of(one.row, "published"));
     out.replaceChildren(
       element("p", { class: "large" }, element("strong", {}, text(perGpu)), " " + say("per_gpu", { unit: unitOf() })),
       element("ul", {}, sentence("published", perGpu, others), sentence("measured", perGpu, own), utilisation(perGpu), standing(perGpu, rows)),
@@ -149,7 +149,7 @@
   /* The best result of each accelerator, or the reader's own number. */
   function sides() {
     const precision = field("precision").value, origin = field("origin").value, perGpu = typed();
-    const rows = ofModel().filter(one => (!precision || of(one.row, "precision") === precision) && (!origin || of(one.row, origin)));
+    const rows = ofModel().filter(one => (!precision || of(one.row, "precision") === precision) && (!origin || String(of(one.row, "published")) === origin));
     const found = distinct(rows.map(one => of(one.row, "chip"))).map(chip => best(rows.filter(one => of(one.row, "chip") === chip)));
     const all = found.map(one => ({ chip: of(one.row, "chip"), perGpu: one.perGpu, precision: of(one.row, "precision"), said: [link(one), " ", element("small", {}, conditionsOf(one))] }));
     return perGpu ? [{ chip: field("gpu").value, perGpu, said: [words.your_number] }, ...all] : all;

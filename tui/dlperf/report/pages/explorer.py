@@ -12,7 +12,7 @@ from dlperf.report import figures
 from dlperf.report.answer import chip
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.machine import format_fact, localize_facts
-from dlperf.report.pages.overview import METRICS, family, interest
+from dlperf.report.pages.overview import METRICS, family, interest, is_training
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.reports.fairness import published_facts
 from dlperf.report.site import locations as at
@@ -69,7 +69,7 @@ def explorer_data(language: Language, data: SiteData) -> str:
         "roofline": data.roofline,
         "series": lambda row: data.series[row.framework],
         "newest": lambda row: int(id(row) in newest),
-        "measured": lambda row: int(data.is_ours(row.campaign)),
+        "training": lambda row: int(is_training(row)),
         "published": lambda row: int(not data.is_ours(row.campaign)),
     }
     document = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from dlperf.messages import Language
@@ -48,7 +47,6 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
         "model.md.j2",
         title=page._("{case}, all sources", case=data.case_title(case)),
         shared=shared_title(page, case, results),
-        case=data.cases.get(case),
         your_number=page.your_number(case),
         methodology=at.relative(page.path, at.METHODOLOGY),
         chips=[OnChip(name, at.slug(name.lower()), _table(page, rows)) for name, rows in chips.items()],
@@ -67,12 +65,11 @@ def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
     gpus = accelerators(page.data)
     cells = {
         "origin": lambda row: page._(KINDS[page.data.kind(row.campaign)]),
-        "per_gpu": lambda row: replace(page.figure(row), value=figures.optional(figures.per_gpu(row)), below=""),
         "of_best": of_best,
         LENGTH: lambda row: str(dict(row.axes).get(LENGTH, "")),
         "axes": lambda row: figures.axes_text(page.language, (axis for axis in row.axes if axis[0] != LENGTH)),
         "mfu": lambda row: figures.percent(utilisation(page.data, gpus, row) if is_training(row) else None),
-        MEMORY: lambda row: figures.optional(next((one.value for one in row.metrics if one.id == MEMORY), None)),
+        MEMORY: lambda row: figures.optional(figures.metric_value(row, MEMORY)),
     }
     return page.listed(rows, COLUMNS, cells, constant=CONSTANT)
 

@@ -240,6 +240,7 @@ class Page:
             "hardware": lambda row: self.hardware_link(row.hardware, row.campaign),
             "framework": lambda row: self.framework_link(row.framework, row.campaign),
             "figure": self.figure,
+            "per_gpu": lambda row: replace(self.figure(row), value=figures.optional(figures.per_gpu(row)), below=""),
             "unit": lambda row: row.unit,
             "precision": lambda row: figures.precision_text(self.language, row),
             "batch_size": figures.batch_text,

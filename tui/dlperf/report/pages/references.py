@@ -30,7 +30,9 @@ def citation(page: Page, row: ConfigurationResult) -> dict[str, str]:
     imported = "computed from imported logs, not measured here" if page.data.is_imported(row.campaign) else ""
     return {
         "key": f"{at.slug(row.campaign)}:{row.id}",
-        "author": page.data.source_title(page.language, row.campaign) if is_published(row.campaign) else "dlperf",
+        "author": page.data.source_title(page.language, row.campaign)
+        if is_published(row.campaign)
+        else page.data.title,
         "title": subject_of(page, row),
         "year": (row.date or page.data.created(row.campaign))[:4],
         "note": ", ".join(filter(None, (row.campaign, imported, figures.spread_text(row), row.source))),

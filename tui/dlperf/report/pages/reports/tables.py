@@ -67,17 +67,12 @@ def per_gpu(page: Page, published: PublishedReport | None, results: Results) -> 
     stated = {one.source for one in published.figures if one.unit.endswith("/GPU")} if published else ()
     rows = [row for row in results if row.source in stated and row.value is not None]
     cells = {
-        "per_gpu": lambda row: replace(page.figure(row), value=figures.optional(figures.per_gpu(row)), below=""),
-        "per_gpu_steady": lambda row: figures.optional(_beside(row, "steady_rate", row.gpus_total)),
-        "time_to_train": lambda row: figures.optional(_beside(row, "time_to_train")),
+        "per_gpu_steady": lambda row: figures.optional(figures.metric_value(row, "steady_rate", row.gpus_total)),
+        "time_to_train": lambda row: figures.optional(figures.metric_value(row, "time_to_train")),
         "axes": lambda row: figures.varying_axes(page.language, row, page.stated),
         "published_at": lambda row: TextView(row.source, "source"),
     }
     return page.listed(sorted(rows, key=lambda row: -(figures.per_gpu(row) or 0.0)), PER_GPU, cells)
-
-
-def _beside(row: ConfigurationResult, metric: str, divisor: int = 1) -> float | None:
-    return next((found.value / divisor for found in row.metrics if found.id == metric), None)
 
 
 def comparisons(page: Page, results: Results, shown: Results) -> list[Part]:
