@@ -54,6 +54,12 @@ async def test_logs_are_imported_as_a_campaign(workspace: WorkspacePaths, tmp_pa
         await until_shown(pilot, "Done.")
         await press(pilot, "escape")
         await until_shown(pilot, "-imported", "1 ✓", "box")
+        await press(pilot, "i", "up")
+        pilot.app.screen.query_one(Prompt).value += " --campaign=my-logs"
+        await press(pilot, "enter")
+        await until_shown(pilot, "Done.")
+        await press(pilot, "escape")
+        await until_shown(pilot, "-imported", "my-logs")
 
 
 async def test_the_running_campaign_is_offered_first(workspace: WorkspacePaths):

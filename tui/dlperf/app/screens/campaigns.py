@@ -212,7 +212,7 @@ class CampaignsScreen(SortedTableScreen):
         except ValueError as error:
             self.report(error)
             return
-        if not {"--campaign", "--report", "--dry-run"} & {*words}:
+        if not {"--campaign", "--report", "--dry-run"} & {word.partition("=")[0] for word in words}:
             words += ["--campaign", f"{datetime.fromisoformat(self.settings.now()):%Y-%m-%d-%H%M%S}-imported"]
         self.app.push_screen(CommandPage(_("Import"), self.workspace, ["import", *words]))
 
