@@ -29,6 +29,7 @@ from dlperf.measured.throughput.windows import (
     estimate_from_summaries,
     first_at,
     need,
+    need_steps,
     start_after,
 )
 from dlperf.messages import Value, message
@@ -188,10 +189,9 @@ def tailmean(reading: Reading, n: int) -> Estimate:
 @estimator
 def window(reading: Reading, a: int, b: int) -> Estimate:
     """Average the records that end iterations a+1 … b: a dropped, b − a measured."""
-    done, spacing = [step - reading.steps_before for step in reading.steps_done], reading.spacings.usual
-    reached = max(filter(isfinite, done), default=None)
-    need(reached is not None, "no_steps")
-    need(reached is not None and reached + spacing > b, "few_before", iteration=b)
+    need_steps(reading, a)
+    done = [step - reading.steps_before for step in reading.steps_done]
+    need(max(filter(isfinite, done)) + reading.spacings.usual > b, "few_before", iteration=b)
     ends = zip(reading.usable, entries_at(done, reading.usable), strict=True)
     inside = [index for index, end in ends if a < end <= b]
     need(len(inside) > 0, "none_between", first=a + 1, last=b)
@@ -214,7 +214,7 @@ def rate(reading: Reading, skip: int = 0, take: int | None = None) -> Estimate:
     timed, start = reading.timed, start_after(reading, skip)
     if take is None:
         return between(reading, start, timed[-1])
-    need(any(map(isfinite, reading.steps_done)), "no_steps")
+    need_steps(reading, skip)
     goal = reading.steps_done[start] - reading.steps_before + take
     return between(reading, start, first_at(timed, reading, goal, "few_steps", wanted=take, steps=skip))
 

@@ -59,6 +59,14 @@ def start_after(reading: Reading, skip: int) -> int:
     return start
 
 
+def need_steps(reading: Reading, skip: int) -> None:
+    """Raise unless steps have numbers; where samples are counted, with the rule that needs no numbers."""
+    if any(map(isfinite, reading.steps_done)):
+        return
+    is_timed = reading.timed and any(map(isfinite, reading.run.samples.samples))
+    raise NotEstimable(message("no_steps_but_samples", skip=skip) if is_timed else message("no_steps"))
+
+
 def first_at(indices: Sequence[int], reading: Reading, steps: float, shortage: str, /, **values: Value) -> int:
     """Return the first of the records at which the run has done so many steps, without those that it continues."""
     goal = reading.steps_before + steps
