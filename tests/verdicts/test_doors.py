@@ -172,6 +172,12 @@ def test_a_door_that_judges_says_so_in_text_json_files_for_ci_and_its_exit_code(
         assert re.search(wanted, str(found.verdict))
 
 
+def test_files_for_ci_leave_the_place_of_a_missing_value_empty(tmp_path: Path) -> None:
+    missing = replace(row(*STEADY, turn=1), value=None, status=Status("failed"))
+    write_ci_files(tmp_path, [judge_rows(row(*STEADY), missing)], "the other")
+    assert '<td align="right">100<td align="right"><td>images/s' in (tmp_path / "summary.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("verdict", "outcome"), [("better", "same"), ("worse", "worse"), ("same", "same"), ("cannot_tell", "cannot_tell")]
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from dlperf.report.figures import four_digits
+from dlperf.report.figures import optional
 from dlperf.report.templating import TEMPLATES
 from dlperf.runs.store import write_atomic
 from dlperf.verdicts.judging import Judgement
@@ -30,7 +30,7 @@ def write_ci_files(folder: Path, found: Sequence[Judgement], against: str) -> No
         lstrip_blocks=True,
         finalize=_printable,
     )
-    environment.filters["number"] = four_digits
+    environment.filters["number"] = optional
     failed, undecided = sum(item.failed for item in found), sum(item.outcome == "cannot_tell" for item in found)
     counts = {"failed": failed, "undecided": undecided, "summary": summary_of(found, against)}
     for name in FILES:
