@@ -102,6 +102,10 @@ def test_a_slower_commit_is_named_in_an_issue_and_the_results_are_kept(night: Ni
     kept = night.run("git", "ls-tree", "-r", "--name-only", "main", at="served/nights").splitlines()
     assert any(name.endswith("/campaign.json") for name in kept)
     assert night.run("git", "show", "main:last-commit", at="served/nights").strip() == newest
+    night.calls.unlink()
+    broken = night.commit(0, "Break")
+    night.run("./nightly.sh", at="nights")
+    assert f"--title No result between {newest[:12]} and {broken[:12]} " in night.calls.read_text()
 
 
 def test_the_workflow_runs_the_script_with_the_variables_that_it_reads():

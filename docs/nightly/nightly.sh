@@ -25,7 +25,7 @@ fi
 last=$(cat last-commit)
 if [ "$last" = "$newest" ]; then echo "no new commit since $last"; exit; fi
 
-mkdir -p evidence
+rm -rf evidence && mkdir evidence
 code=0
 dlperf --workspace bench ab --a "$last" --b "$newest" -f nightly --ci evidence --yes > evidence/ab.txt 2>&1 || code=$?
 cat evidence/ab.txt
@@ -34,8 +34,10 @@ case $code in
 1)
     dlperf --workspace bench bisect "$last" "$newest" -f nightly --yes > evidence/bisect.txt 2>&1 || true
     { cat evidence/summary.md; printf '\n```\n'; cat evidence/ab.txt evidence/bisect.txt; printf '```\n'; } > evidence/issue.md
-    gh issue create --title "Slower between ${last:0:12} and ${newest:0:12}" --body-file evidence/issue.md
-    keep "Measure $newest: slower than $last"
+    what="No result"
+    if grep -q "worse: " evidence/summary.md; then what=Slower; fi
+    gh issue create --title "$what between ${last:0:12} and ${newest:0:12}" --body-file evidence/issue.md
+    keep "Measure $newest: ${what,,} after $last"
     ;;
 4) save "Measure $newest: cannot tell whether it is slower than $last" ;;
 *) exit $code ;;
