@@ -117,12 +117,12 @@ def judge_rows(
     if found is None or found.code == "cannot_tell":
         why.append(undecided(found))
     code: Outcome = "cannot_tell" if found is None or why else found.code
-    verdict = message("cannot_tell", why=tuple(why)) if found is None else told(found, now, code, why)
+    verdict = message("cannot_tell", why=tuple(why)) if found is None else describe_verdict(found, now, code, why)
     assumed = not alternated and known.campaigns is None
     return Judgement(now.id, now.metric, code, verdict, pair, found, policy, assumed)
 
 
-def told(found: Verdict, row: ConfigurationResult, code: str, why: Iterable[Message] = ()) -> Message:
+def describe_verdict(found: Verdict, row: ConfigurationResult, code: str, why: Iterable[Message] = ()) -> Message:
     """Return the verdict with its numbers, as changes of the value: of metrics that are better when low, too."""
     low, high = (end - 1 for end in ratio_interval(found, row))
     gain = 1 + found.difference

@@ -14,7 +14,7 @@ from dlperf.verdicts.claims import claim
 from dlperf.verdicts.conditions import Recorded, last_start, machine_of
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, Change, last_change
 from dlperf.verdicts.inference.verdict import Policy, Sides, judge
-from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, told
+from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, describe_verdict
 
 Rows = list[ConfigurationResult]
 
@@ -76,7 +76,7 @@ def _changed(row: ConfigurationResult, history: Rows, change: Change, options: O
     sides = Sides([each.score for each in left], [each.score for each in right])
     found = judge(sides, options.of(LEVELS)) if options.loss else None
     if found is not None and found.code == "same":
-        return Judgement(row.id, row.metric, "same", told(found, row, "same"), pair, found)
+        return Judgement(row.id, row.metric, "same", describe_verdict(found, row, "same"), pair, found)
     verdict = message(
         "trend_changed",
         difference=(pair.ratio or 1.0) - 1,
@@ -107,12 +107,12 @@ def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Jud
     found = judge(Sides([each.score for each in before], [each.score for each in recent]), policy)
     pair = claim(_middle(before), _middle(recent))
     if found is not None and found.code == "same" and _is_near(row, before, found.loss):
-        kept = message("trend_kept", why=told(found, row, "same"), recent=len(recent), before=len(before))
+        kept = message("trend_kept", why=describe_verdict(found, row, "same"), recent=len(recent), before=len(before))
         return Judgement(row.id, row.metric, "same", kept, pair, found)
     # the test at one place does not know how often one looks
     why = [message("trend_unclear", count=len(history))]
     why += [message("trend_open", count=found.more)] if found and found.more else []
-    verdict = told(found, row, "cannot_tell", why) if found else why[0]
+    verdict = describe_verdict(found, row, "cannot_tell", why) if found else why[0]
     return Judgement(row.id, row.metric, "cannot_tell", verdict, pair, found)
 
 

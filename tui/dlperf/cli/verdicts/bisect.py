@@ -65,7 +65,7 @@ def bisect(
     history, version_of = _history(workspace, plan, good, bad)
     steps = Steps(Turns(workspace, plan, yes, seconds, chosen, searching=True), version_of)
     ends = steps.measure_ends(history.good, history.bad)
-    beliefs, failed = search(history, ends, steps.measure, told=_print_beliefs, ended=steps.spent)
+    beliefs, failed = search(history, ends, steps.measure, before_step=_print_beliefs, ended=steps.spent)
     raise typer.Exit(_print_end(beliefs, failed))
 
 

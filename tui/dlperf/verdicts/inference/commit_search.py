@@ -125,7 +125,7 @@ def search(
     history: History,
     ends: Step,
     measure: Callable[[str, str], Step | None],
-    told: Callable[[Beliefs, str], object] | None = None,
+    before_step: Callable[[Beliefs, str], object] | None = None,
     ended: Callable[[], bool] = lambda: False,
 ) -> tuple[Beliefs, tuple[str, ...]]:
     """Measure commits until one is found, or none is left that can tell more; return the beliefs and what failed.
@@ -133,7 +133,7 @@ def search(
     Args:
         ends: trials of GOOD and BAD.
         measure: returns trials of a commit and of GOOD or BAD in turns; None where the commit gave no value.
-        told: called before each step with the beliefs and the commit.
+        before_step: called before each step with the beliefs and the commit.
         ended: whether no further step may be begun.
     """
     steps, failed, draw = [ends], list[str](), random.Random(history.bad)
@@ -143,8 +143,8 @@ def search(
         commit = None if beliefs.found or len(steps) > most or ended() else beliefs.next_commit(failed)
         if commit is None:
             return beliefs, tuple(failed)
-        if told:
-            told(beliefs, commit)
+        if before_step:
+            before_step(beliefs, commit)
         step = measure(commit, draw.choice((history.good, history.bad)))
         if step is None:
             failed.append(commit)
