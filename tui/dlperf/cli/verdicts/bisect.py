@@ -52,8 +52,7 @@ def bisect(
 
     Prints the commit once it is 99 % probable. Exits with 4 where that is not reached, and prints those that remain, or
     how many trials would show whether BAD is worse; with 2 where it is better, or no worse by --loss; with 1 where an
-    end gives no value. The results of
-    the steps are neither listed nor published.
+    end gives no value. The results of the steps are neither listed nor published.
     """
     from dlperf.verdicts.inference.commit_search import MOST_OF_ENDS, search
 
