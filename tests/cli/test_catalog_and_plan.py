@@ -9,23 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dlperf.cli import main
-
 CATALOG = Path(__file__).parents[1] / "data" / "catalog"
-
-
-@pytest.fixture
-def dlperf(tmp_path, monkeypatch, capfd):
-    """Run a command in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as leaving:
-            main(arguments)
-        out, err = capfd.readouterr()
-        return int(leaving.value.code or 0), out, err
-
-    return run
 
 
 @pytest.fixture

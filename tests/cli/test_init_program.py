@@ -11,28 +11,11 @@ import textwrap
 
 import pytest
 
-from dlperf.cli import main
-
 JSON_LINES = """\
 import json
 for step in range(40):
     print(json.dumps({"step": step, "tokens_per_second": 5615.5}))
 """
-
-
-@pytest.fixture
-def dlperf(tmp_path, monkeypatch, capfd):
-    """Run a command in a folder with programs: exit code, standard error."""
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as leaving:
-            main(arguments)
-        out, err = capfd.readouterr()
-        return int(leaving.value.code or 0), out, err
-
-    return run
 
 
 def proposed(dlperf, tmp_path, source: str, *options: str, words: str = "") -> tuple[int, str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.cli import main
 from dlperf.view.program.command import Program
 from dlperf.view.program.recognition import recognise
 from dlperf.view.program.trial_run import Output
@@ -31,20 +30,11 @@ print(*entry.get("last", ()), sep="\\n")
 
 
 @pytest.fixture
-def typed(tmp_path, monkeypatch, capfd):
+def typed(dlperf, tmp_path):
     """Type a command in a folder with a program for each format: exit code, standard output and error."""
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
     for name, entry in PROGRAMS.items():
         (tmp_path / f"own_{name}.py").write_text(PROGRAM.format(entry=json.dumps(entry)))
-
-    def run(*words: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as leaving:
-            main(words)
-        out, err = capfd.readouterr()
-        return int(leaving.value.code or 0), out, err
-
-    return run
+    return dlperf
 
 
 def test_the_command_that_is_printed_measures_what_each_program_prints(typed, tmp_path):
