@@ -77,7 +77,7 @@ FOUND_FIRST = {
     "cost per million tokens": "results/your-number.html",
     "price per GPU hour": "results/your-number.html",
     "MFU": "results/methodology.html",
-    "permutation test": "results/methodology.html",
+    "t test": "results/methodology.html",
     "how to cite": "guide/data.html",
     "XLA_FLAGS": "guide/llm.html",
     "activation checkpointing": "guide/llm.html",
