@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dlperf.formats.text.numbers import BETWEEN_THOUSANDS
+
 LINE_LENGTH = 600
 """Longer lines are no records."""
 EXAMPLES = 3
@@ -17,7 +19,7 @@ _FIRST = rf"(?<!\d)(?<!\d[.,]){_NUMBER}"
 _WRITTEN = r"\d+(?:,\d\d\d)*(?:\.\d+)?(?:[eE][+-]?\d+)?[KkMGBT]?"
 """As the parser reads numbers."""
 _GROUPED = re.compile(
-    r"(?<![\w.,/:-])[1-9]\d{0,2}(?P<between>[ '\u2019\u00a0\u202f\u2009])\d{3}(?:(?P=between)\d{3})*(?!\d)"
+    rf"(?<![\w.,/:-])[1-9]\d{{0,2}}(?P<between>{BETWEEN_THOUSANDS})\d\d\d(?:(?P=between)\d\d\d)*(?!\d)"
 )
 """A number with other than commas between its thousands: 6 554."""
 _COUNTED = re.compile(r"(?i)(?:rank|gpu|device|node|worker|process|epoch|step|it(?:er(?:ation)?)?|batch|loss)\W{0,4}$")

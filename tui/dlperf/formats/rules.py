@@ -16,7 +16,7 @@ from dlperf.formats.held import HeldRecords
 from dlperf.formats.recorder import METRIC, Recorder
 from dlperf.formats.samples import Window
 from dlperf.formats.text.lines import RANK_LIMIT
-from dlperf.formats.text.numbers import ABSENT, Clock, floats
+from dlperf.formats.text.numbers import ABSENT, BETWEEN_THOUSANDS, Clock, floats
 from dlperf.formats.text.prefixes import LOGGERS, UNKNOWN, Kind, Origins
 
 Texts = Mapping[str, Sequence[bytes]]
@@ -25,7 +25,7 @@ Texts = Mapping[str, Sequence[bytes]]
 _LITERAL = re.compile(
     r"\^?(?:\\b| [*+])*(?P<text>(?:[A-Za-z0-9 _:;,=<>@#%&'\"/!~`-]|\\[^A-Za-z0-9])*)(?P<next>.?)", re.DOTALL
 )
-_THOUSANDS = re.compile("(?:(?: |\u2019|\u00a0|\u202f|\u2009)\\d\\d\\d)+(?:\\.\\d+)?(?![\\d.])".encode())
+_THOUSANDS = re.compile(rf"(?:{BETWEEN_THOUSANDS}\d\d\d)+(?:\.\d+)?(?![\d.])".encode())
 SHORT = 4
 """Digits from which on a number has no thousands behind a space."""
 _QUANTIFIERS = ("*", "?", "{")
