@@ -35,6 +35,10 @@ def test_a_kept_result_is_run_again_and_found_slower(counting) -> None:
         0.5,
         "third",
     )
+    counting.fail(32)
+    done = counting.dlperf("reproduce", RESULT, "--name", "fourth", "--max-repeats", "2", code=1)
+    assert "yours: - images/s (fourth, failed: exit code 7" in done.stdout
+    assert "verdict: not comparable: failed: exit code 7" in done.stdout
 
 
 def row(*values: float, campaign: str = "first") -> ConfigurationResult:

@@ -83,7 +83,7 @@ def reproduce(
     paths = create_campaign(workspace, plan, name)
     deciding = Deciding(paths, lambda: [_judged(workspace, original, paths.name, chosen, known)], seconds)
     code = run_in_foreground(workspace, paths, as_json, deciding)
-    if code is not ExitCode.DONE:
+    if code is ExitCode.INTERRUPTED:
         raise typer.Exit(code)
     (found,) = deciding.found
     assert found.pair is not None
@@ -92,7 +92,7 @@ def reproduce(
         print_json(found.as_data() | found.pair.as_data() | agreement | {"pair": None})
     else:
         _print_agreement(found, found.pair)
-    raise typer.Exit(exit_code([found.outcome]))
+    raise typer.Exit(code or exit_code([found.outcome]))
 
 
 def _plan_published(
@@ -159,8 +159,8 @@ def _plan_again(context: typer.Context, original: ConfigurationResult, given: Se
 
 def _print_agreement(item: Judgement, found: Claim) -> None:
     for label, row in (("original", found.a), ("yours", found.b)):
-        trials = f", {row.n} trials, spread {percent(row.spread)}" if row.n else ", no trials published"
-        print_text(f"{label}: {number(row.value)} {row.unit} ({row.campaign}{trials})")
+        trials = f"{row.n} trials, spread {percent(row.spread)}" if row.n else row.status
+        print_text(f"{label}: {number(row.value)} {row.unit} ({row.campaign}, {trials})")
     print_text(f"verdict: {item.verdict}")
     if item.found:
         print_text(f"loss that was sought: {percent(item.found.loss, 2)}")
