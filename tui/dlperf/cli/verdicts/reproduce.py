@@ -46,8 +46,8 @@ def reproduce(
     Hardware, framework and protocol are those of the result unless given. Five trials run, then up to ten
     (--max-repeats). Campaigns and machines differ by themselves: by how much is taken from the configurations of the
     workspace that ran in seven campaigns on one machine, or on three machines, and assumed until then. Exits with 1 if
-    the new trials are worse, with 4 if it cannot be told. Of a third-party result the nearest configuration runs that
-    the machine can, and the verdict is a share of the published throughput of a GPU.
+    the new trials are worse or one failed, with 4 if it cannot be told. Of a third-party result the nearest
+    configuration runs that the machine can, and the verdict is a share of the published throughput of a GPU.
     """
     from dlperf.campaign.create import create_campaign
     from dlperf.cli.plan import print_plan

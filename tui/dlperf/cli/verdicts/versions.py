@@ -45,7 +45,7 @@ def ab(
     The order is drawn, and pairs are added until the verdict is clear.
 
     One trial of each that does not count comes first, then five pairs, then more up to 15 (--max-repeats). Exits with
-    1 if B is worse, with 4 if it cannot be told.
+    1 if B is worse or a trial failed, with 4 if it cannot be told.
 
     The recipe's `workdir` names the checkout. While the campaign runs, commits are checked out in runs/.versions. An
     image takes the place of the framework's container, a lock of catalog/workloads that of its requirements.
