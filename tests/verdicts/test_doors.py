@@ -176,6 +176,7 @@ def test_files_for_ci_leave_the_place_of_a_missing_value_empty(tmp_path: Path) -
     missing = replace(row(*STEADY, turn=1), value=None, status=Status("failed"))
     write_ci_files(tmp_path, [judge_rows(row(*STEADY), missing)], "the other")
     assert '<td align="right">100<td align="right"><td>images/s' in (tmp_path / "summary.md").read_text()
+    assert "1 of 1 failed" in (tmp_path / "badge.svg").read_text()
 
 
 @pytest.mark.parametrize(
