@@ -30,10 +30,10 @@ from dlperf.verdicts.inference.verdict import (
     Policy,
     Sides,
     Verdict,
-    apart,
     between_steps,
     judge,
     judge_claim,
+    two_campaigns,
 )
 from dlperf.verdicts.trend import CAMPAIGNS
 
@@ -82,12 +82,12 @@ def gate(
     earlier = [scores(draw, 7, noise, draw.gauss(0, campaign * noise)) for _ in range(known)]
     between = between_steps([[sum(each) / len(each) for each in earlier]]) if known else None
     machines = ASSUMED_MACHINES if machine else None
-    reference = judge(apart(kept, kept, between), APART)
+    reference = judge(two_campaigns(kept, kept, between), APART)
     # a baseline keeps the loss that its gates seek; `reproduce` has none
     policy = APART if machine or reference is None else replace(APART, loss=reference.loss)
     found: Verdict | None = None
     for count in (APART.least, APART.most):
-        found = judge(apart(kept, new[:count], between, machines), policy)
+        found = judge(two_campaigns(kept, new[:count], between, machines), policy)
         if found and found.decided:
             return found.code, count
     return "cannot_tell", APART.most

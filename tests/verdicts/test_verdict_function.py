@@ -20,11 +20,11 @@ from dlperf.verdicts.inference.verdict import (
     OF_KIND,
     Sides,
     Variation,
-    apart,
     between_steps,
     holm_level,
     judge,
     pooled,
+    two_campaigns,
 )
 
 STEADY = [100.0, 100.1, 99.9, 100.05, 99.95]
@@ -68,7 +68,7 @@ def test_what_cannot_be_told_names_the_trials_that_would_probably_decide():
 
 
 def test_no_number_of_trials_decides_what_campaigns_differ_by():
-    found = judge(apart(STEADY, moved(STEADY, -0.03), machines=Variation(0.05)), APART)
+    found = judge(two_campaigns(STEADY, moved(STEADY, -0.03), machines=Variation(0.05)), APART)
     assert found is not None
     assert (found.code, found.more) == ("cannot_tell", None)
 
@@ -155,7 +155,7 @@ def test_however_often_one_looks_an_equal_version_is_called_different_in_one_of_
 def test_the_interval_of_two_looks_holds_a_campaign_effect_of_one_deviation():
     def evidence(draw: random.Random) -> Sides:
         a, b = ([draw.gauss(level, 0.35) for _ in range(7)] for level in (draw.gauss(100, 0.35), draw.gauss(100, 0.35)))
-        return apart(a, b)
+        return two_campaigns(a, b)
 
     codes = simulated(500, evidence, replace(APART, loss=1e-9))
     assert codes["worse"] + codes["better"] <= 12

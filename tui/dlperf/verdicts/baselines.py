@@ -20,7 +20,7 @@ from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import row_of_metric
 from dlperf.verdicts.claims import UNKNOWN, Known, known_variation
 from dlperf.verdicts.conditions import last_start, scores
-from dlperf.verdicts.inference.verdict import APART, apart, judge
+from dlperf.verdicts.inference.verdict import APART, judge, two_campaigns
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_rows
 from dlperf.verdicts.reproduction import selection_of_result
 from dlperf.version import version
@@ -90,7 +90,7 @@ def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[
 
 def _reference(row: ConfigurationResult, known: Known) -> BaselineReference:
     values = scores(row)
-    found = judge(apart(values, values, known.campaigns), APART) if len(values) >= APART.least else None
+    found = judge(two_campaigns(values, values, known.campaigns), APART) if len(values) >= APART.least else None
     if found is None:
         raise RequestError(
             f"{row.campaign}/{row.id}: {len(row.values)} trials, and a baseline needs {APART.least}: "

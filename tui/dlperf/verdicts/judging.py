@@ -17,8 +17,8 @@ from dlperf.verdicts.inference.verdict import (
     Policy,
     Sides,
     Verdict,
-    apart,
     judge,
+    two_campaigns,
 )
 from dlperf.verdicts.refusals import refusals
 
@@ -111,7 +111,7 @@ def judge_rows(
     enough = min(map(len, sides)) > 1
     found = None
     if enough:
-        evidence = Sides(*pairs, paired=True) if alternated else apart(*sides, known.campaigns, machines)
+        evidence = Sides(*pairs, paired=True) if alternated else two_campaigns(*sides, known.campaigns, machines)
         found = judge(evidence, policy)
     why = list(refusals(before, now))
     if found is None or found.code == "cannot_tell":

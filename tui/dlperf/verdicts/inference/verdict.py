@@ -132,7 +132,7 @@ class Sides:
         return [right - left for left, right in zip(*self._logarithms, strict=False)]
 
 
-def apart(
+def two_campaigns(
     a: Sequence[float], b: Sequence[float], campaigns: Variation | None = None, machines: Variation | None = None
 ) -> Sides:
     """Return the evidence of two campaigns.
