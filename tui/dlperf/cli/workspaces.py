@@ -68,7 +68,7 @@ def init(
         from dlperf.view.program.command import read_program
 
         found = read_program(program, Path.cwd(), batch_size, name)
-        place = EntryFolder(_workspace_root(workspace_option(context) or directory), _create)
+        place = EntryFolder(_workspace_root(workspace_option(context) or directory), _create, print_skipped)
         words = add_program(found, place, seconds or TRIAL_SECONDS, ship, print_note)
         print_note(f"next: `{_command_in(place.root, words)}`")
         return

@@ -34,6 +34,8 @@ class EntryFolder:
     root: Path
     create: Callable[[Path], object]
     """Makes it, where there is none."""
+    complain: Callable[[Problem], object]
+    """Called for each entry that is left out."""
 
     @property
     def catalog(self) -> Path:
@@ -52,9 +54,7 @@ def add_program(program: Program, place: EntryFolder, seconds: float, ship: bool
     path = place.catalog / f"{program.name}.yaml"
     if path.exists():
         raise RequestError(f"{path} exists: remove it, or choose another name with --name")
-    catalog = load_entries(
-        WorkspacePaths(place.root), lambda problem: say(f"dlperf: skipped: {one_line(str(problem))}")
-    )
+    catalog = load_entries(WorkspacePaths(place.root), place.complain)
     refuse_taken(program.name, catalog)
     shipment = shipment_of(program.words, program.folder) if ship else None
     files = _files_to_write(shipment, place)
