@@ -20,7 +20,7 @@ BAR, LINE = 240, 22
 
 @dataclass(frozen=True)
 class Mark:
-    """One line of a plot: a bar from zero, or from 1 of a ratio, with an interval where there is one."""
+    """One line of a plot: a bar from zero, with an interval where there is one."""
 
     label: str
     value: float
