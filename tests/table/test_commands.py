@@ -211,13 +211,12 @@ def test_an_import_says_of_how_many_logs_there_is_something_odd(run: Command, tm
     assert "see `dlperf results --campaign 'their logs'`; 1 log with caveats: see `dlperf parse`" in done.stderr
 
 
-def test_an_import_gives_the_error_of_a_log_in_place_of_its_value(run: Command, tmp_path: Path):
+@pytest.mark.parametrize("option", ["--campaign", "--report"])
+def test_an_import_gives_the_error_of_a_log_in_place_of_its_value(run: Command, tmp_path: Path, option: str):
     """41,000 images/s of ResNet-50 on one GPU are more than any H100 computes."""
     log = tmp_path / "resnet50_bf16_b4.log"
     log.write_text(own_log(41_000.0, gpus=1))
-    done = run(
-        "import", str(log), "--campaign", "theirs", "-H", "h100", "-f", "pytorch", "-c", "resnet50", "-p", "bf16"
-    )
+    done = run("import", str(log), option, "theirs", "-H", "h100", "-f", "pytorch", "-c", "resnet50", "-p", "bf16")
     assert "is above the 40,367 possible at the GPUs' dense peak" in done.stdout
     assert " dlperf - images/s " in " ".join(done.stdout.split())
     assert done.stderr.endswith("; 1 trial without a usable value: see notes\n")

@@ -119,14 +119,13 @@ def import_logs(
     plan = plan_import(request, catalog, logs)
     if not as_json and _confirms_names(plan):
         plan = plan_import(replace(request, trusts_names=True), catalog, logs)
-    keeps = plan.trials and not dry_run
-    results = write_import(workspace, campaign, plan, logs) if campaign and keeps else {}
-    written = write_report(workspace, report, plan, logs) if report and keeps else None
+    write = write_report if report else write_import
+    results = write(workspace, report or campaign, plan, logs) if plan.trials and not dry_run else {}
     if as_json:
         print_json(_document(campaign or report, dry_run, plan, results))
     else:
         _print_plan(plan, results)
-        print_note(_summarize(campaign, plan, results, written))
+        print_note(_summarize(campaign, plan, results, workspace.published / report if report else None))
     if not plan.trials:
         raise typer.Exit(ExitCode.BAD_REQUEST)
     if any(item.is_log for item in plan.skipped):
@@ -200,8 +199,6 @@ def _summarize(
         reason = "see the reasons above" if plan.skipped else "no files found"
         return f"dlperf: nothing to import: no log with a known configuration; {reason}"
     words = f"{count_noun(len(plan.trials), 'trial')} of {count_noun(len(plan.configurations), 'configuration')}"
-    if report:
-        return f"values of {words} written: complete title, url and summary in {report / 'report.yaml'}"
     if not results:
         return f"{words} to import; nothing was written"
     usable = [result for result in results.values() if result.usable]
@@ -209,6 +206,9 @@ def _summarize(
     warned = f"; {count_noun(with_caveats, 'log')} with caveats: see `dlperf parse`" if with_caveats else ""
     unusable = len(results) - len(usable)
     without = f"; {count_noun(unusable, 'trial')} without a usable value: see notes" if unusable else ""
+    if report:
+        written = f"complete title, url and summary in {report / 'report.yaml'}"
+        return f"values of {words} written: {written}{without}{warned}"
     return f"{words} imported: see `dlperf results --campaign {shlex.quote(one_line(campaign))}`{without}{warned}"
 
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 import yaml
 
@@ -35,8 +35,10 @@ PER_GPU = "tokens/s"
 """Unit whose values are published per GPU."""
 
 
-def write_report(workspace: WorkspacePaths, name: str, plan: ImportPlan, logs: LogReader) -> Path:
-    """Write the values of an import as ``runs/published/<name>/``, and return that folder.
+def write_report(
+    workspace: WorkspacePaths, name: str, plan: ImportPlan, logs: LogReader
+) -> dict[TrialKey, TrialResult]:
+    """Write the values of an import as ``runs/published/<name>/``, and return each trial's result.
 
     Raises:
         RequestError: there is such a report.
@@ -48,15 +50,17 @@ def write_report(workspace: WorkspacePaths, name: str, plan: ImportPlan, logs: L
     text = io.StringIO(newline="")
     rows = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     rows.writeheader()
+    results: dict[TrialKey, TrialResult] = {}
     for planned in plan.configurations:
         keys = [key for key in plan.trials if key.configuration == planned.configuration.id]
-        trials = [_measured(key, plan.trials[key], planned, logs) for key in keys]
-        rows.writerows(_figures(planned, [trial for trial in trials if trial.result.usable]))
+        trials = {key: _measured(key, plan.trials[key], planned, logs) for key in keys}
+        rows.writerows(_figures(planned, [trial for trial in trials.values() if trial.result.usable]))
+        results |= {key: trial.result for key, trial in trials.items()}
     folder.mkdir(parents=True)
     for path, content in ((paths.figures, text.getvalue()), (paths.report, _report(name, plan))):
         with open(path, "w", encoding="utf-8", newline="", opener=writer) as stream:
             stream.write(content)
-    return folder
+    return results
 
 
 @dataclass(frozen=True)
