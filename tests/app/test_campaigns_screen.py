@@ -21,7 +21,7 @@ from builder import (
 from driving import driving, press, screen_of, shown, until, until_gone, until_said, until_shown
 
 from dlperf.app.model.campaigns_table import about_campaign
-from dlperf.app.screens.campaigns import MOST_IN_WORDS
+from dlperf.app.screens.campaigns import MOST_IN_WORDS, import_words
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.terminal import notification
 from dlperf.app.widgets.prompt import Prompt
@@ -54,12 +54,19 @@ async def test_logs_are_imported_as_a_campaign(workspace: WorkspacePaths, tmp_pa
         await until_shown(pilot, "Done.")
         await press(pilot, "escape")
         await until_shown(pilot, "-imported", "1 ✓", "box")
-        await press(pilot, "i", "up")
-        pilot.app.screen.query_one(Prompt).value += " --campaign=my-logs"
-        await press(pilot, "enter")
-        await until_shown(pilot, "Done.")
-        await press(pilot, "escape")
-        await until_shown(pilot, "-imported", "my-logs")
+
+
+@pytest.mark.parametrize(
+    ("typed", "named"),
+    [
+        ("a.log --dry-run", ["--campaign", "2026-01-02-030405-imported"]),
+        ("a.log --campaign=mine", []),
+        ("a.log --campaign mine", []),
+        ("a.log --report mine", []),
+    ],
+)
+def test_logs_are_imported_under_the_name_that_is_given_or_the_time(typed: str, named: list[str]):
+    assert import_words(typed, "2026-01-02T03:04:05Z") == ["import", *typed.split(), *named]
 
 
 async def test_the_running_campaign_is_offered_first(workspace: WorkspacePaths):

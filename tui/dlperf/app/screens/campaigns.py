@@ -206,15 +206,12 @@ class CampaignsScreen(SortedTableScreen):
         self.query_one(Prompt).ask("import", label, starts_something=True)
 
     def _import_logs(self, text: str) -> None:
-        """Import the logs of a command line as a campaign, which is named by the time where it has no name."""
         try:
-            words = [os.path.expanduser(word) for word in shlex.split(text)]
+            words = import_words(text, self.settings.now())
         except ValueError as error:
             self.report(error)
             return
-        if not {"--campaign", "--report", "--dry-run"} & {word.partition("=")[0] for word in words}:
-            words += ["--campaign", f"{datetime.fromisoformat(self.settings.now()):%Y-%m-%d-%H%M%S}-imported"]
-        self.app.push_screen(CommandPage(_("Import"), self.workspace, ["import", *words]))
+        self.app.push_screen(CommandPage(_("Import"), self.workspace, words))
 
     @on(Prompt.Typed)
     def _text_typed(self, event: Prompt.Typed) -> None:
@@ -266,6 +263,18 @@ class CampaignsScreen(SortedTableScreen):
     def action_escape(self) -> None:
         self.show_view(replace(self.view, matching=""))
         self.table.forget_widths()
+
+
+def import_words(text: str, now: str) -> list[str]:
+    """Return the command that imports the logs of a command line, as a campaign named by the time if it names none.
+
+    Raises:
+        ValueError: a quotation mark is not closed.
+    """
+    words = [os.path.expanduser(word) for word in shlex.split(text)]
+    if not {"--campaign", "--report"} & {word.partition("=")[0] for word in words}:
+        words += ["--campaign", f"{datetime.fromisoformat(now):%Y-%m-%d-%H%M%S}-imported"]
+    return ["import", *words]
 
 
 def _empty_text() -> str:
