@@ -246,7 +246,7 @@ def test_one_printed_number_is_a_figure_under_the_protocol_printed(workspace: Wo
     measured(workspace, "a", plan, 'DLPERF 2026-01-31T12:00:00.0Z summary {"throughput": 3.25, "unit": "ms"}\n')
     (row,) = load_results(workspace)
     assert (row.value, row.unit, row.direction, row.metric) == (3.25, "ms", "lower", "duration")
-    assert row.findings == ()
+    assert [finding.code for finding in row.findings] == ["measured_once"]
 
 
 def test_a_metric_of_trials_that_all_failed_is_answered_by_where_the_reasons_are(workspace: WorkspacePaths) -> None:

@@ -83,7 +83,7 @@ def test_a_repeat_counts_whatever_its_figure_and_even_if_it_was_disturbed_as_wel
     end_trial(campaign, item, 2, {"n0/out.log": own_log(80.0), "n0/telemetry.csv": TELEMETRY}, retry_of=1)
     row = the_row(workspace)
     assert (row.value, row.n) == (pytest.approx(80.0), 1)
-    assert codes(row) == {"trial_excluded", "contended_gpu"}
+    assert codes(row) == {"measured_once", "trial_excluded", "contended_gpu"}
 
 
 def test_a_disturbed_trial_counts_where_its_repeat_gave_no_figure(workspace: WorkspacePaths):

@@ -35,7 +35,7 @@ def flat_columns(
     columns["status"] = [str(row.status) for row in rows]
     columns["trials"] = [";".join("" if t.value is None else repr(t.value) for t in row.trials) for row in rows]
     columns["numerics"] = ["; ".join(f"{name} {kind}" for name, kind in row.numerics.items()) for row in rows]
-    columns["caveats"] = ["; ".join(map(str, row.doubts)) for row in rows]
+    columns["caveats"] = ["; ".join(str(finding.message) for finding in row.caveats) for row in rows]
     columns["findings"] = [";".join(finding.code for finding in row.findings) for row in rows]
     return columns
 

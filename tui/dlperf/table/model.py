@@ -15,8 +15,6 @@ from dlperf.messages.finding import Finding
 LONGEST_CAUSE = 160
 """Characters of a cause in a status."""
 
-SINGLE = message("measured_once")
-
 
 @dataclass(frozen=True, slots=True)
 class MetricResult(MetricValue):
@@ -135,12 +133,6 @@ class ConfigurationResult(Configuration):
     def caveats(self) -> tuple[Finding, ...]:
         """The findings that accompany the value wherever it is shown: all but notes."""
         return tuple(finding for finding in self.findings if finding.severity != "note")
-
-    @property
-    def doubts(self) -> tuple[Message, ...]:
-        """The messages of its caveats; before them that a result of ours rests on one trial."""
-        single = self.n == 1 and not self.is_third_party
-        return (*((SINGLE,) if single else ()), *(finding.message for finding in self.caveats))
 
     @property
     def program_faults(self) -> frozenset[str]:

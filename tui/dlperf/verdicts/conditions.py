@@ -17,7 +17,7 @@ from dlperf.verdicts.refusals import refusals
 
 MOST_IN_ROW = 2
 """Trials of one side after each other in trials that ran in turns: ABAB and ABBA are, AAABBB is not."""
-SAID = ("too_few_trials", "short_window")
+SAID = ("measured_once", "too_few_trials", "short_window")
 """Findings that other conditions of a claim say already."""
 MACHINE = ("gpu.uuid", "machine")
 """Conditions of a trial that name its machine."""

@@ -37,6 +37,8 @@ def findings_of_trials(values: Sequence[float], repeats: int | None = None) -> t
     found = []
     if repeats is not None and 0 < len(values) < repeats:
         found.append(warning("too_few_trials", count=len(values), repeats=repeats))
+    elif len(values) == 1:
+        found.append(warning("measured_once"))
     share = variation(values) or 0.0
     if share > TRIALS_LIMIT:
         found.append(warning("trial_spread", lowest=min(values), highest=max(values), variation=share))

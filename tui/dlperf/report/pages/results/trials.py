@@ -15,7 +15,7 @@ from dlperf.report.evidence import TrialEvidence
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, Link, TableView, TextView, filled
-from dlperf.table.model import SINGLE, ConfigurationResult
+from dlperf.table.model import ConfigurationResult
 
 SHOWN_OF_HASH = 12
 """Digits of a SHA-256 shown on the page; the file name has all of them."""
@@ -164,8 +164,7 @@ def findings(language: Language, row: ConfigurationResult) -> list[tuple[str, st
     for finding in row.findings:
         key = finding.severity, language.render(finding.message)
         found |= {} if key in numbers else {key: []}
-    single = {("warning", language.render(SINGLE)): list[str]()} if SINGLE in row.doubts else {}
     return [
         (figures.stored_word(language, severity), language.separator.join(trials), words)
-        for (severity, words), trials in (single | found | numbers).items()
+        for (severity, words), trials in (found | numbers).items()
     ]
