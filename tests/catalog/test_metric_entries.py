@@ -122,3 +122,9 @@ def test_the_name_of_a_metric_is_one_that_a_log_can_print(write):
     assert problems_of(write(BANDWIDTH.replace("bandwidth", "Band-width"), "metrics.yaml")) == [
         "metrics.yaml:1: id: 'Band-width' is not allowed (a name has 1 to 31 small letters, digits and underscores)"
     ]
+
+
+def test_every_metric_of_energy_needs_readings_of_power_to_be_compared():
+    energies = [metric for metric in load_catalog().metrics.values() if metric.unit == "J"]
+    assert len(energies) == 3
+    assert all(metric.needs == ("readings",) for metric in energies)

@@ -32,7 +32,7 @@ UNCOUNTED = "uncounted"
 """Finding of a trial at the start that does not count."""
 NEEDS_BEFORE = {
     "peak_memory_per_gpu": ("one_framework",),
-    "energy_per_sample": ("readings",),
+    **dict.fromkeys(("energy_per_sample", "cpu_energy_per_sample", "node_energy_per_sample"), ("readings",)),
     "final_loss": ("equal_steps",),
 }
 """What the plans of 0.2 do not say of metrics."""
