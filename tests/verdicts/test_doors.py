@@ -25,7 +25,7 @@ from dlperf.report.ci import write_ci_files
 from dlperf.report.data import SiteData
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.baselines import baseline_of, judge_reference
-from dlperf.verdicts.claims import Claim
+from dlperf.verdicts.claims import Claim, claim
 from dlperf.verdicts.compare import Selector, compare
 from dlperf.verdicts.judging import Judgement, Options, below, exit_code, judge_rows
 from dlperf.verdicts.trend import judge_history
@@ -185,6 +185,16 @@ def test_files_for_ci_leave_the_place_of_a_missing_value_empty(tmp_path: Path) -
 def test_a_ratio_that_must_not_be_undercut_follows_the_same_trials(verdict: str, outcome: str) -> None:
     a, b = PAIRS[verdict]
     assert below(judge_rows(row(*a), row(*b, turn=1)), 0.98) == outcome
+
+
+def test_results_of_two_protocols_are_compared_at_no_door() -> None:
+    a, b = PAIRS["worse"]
+    before, now = row(*a), replace(row(*b, campaign="two"), protocol="late")
+    (reference,) = baseline_of("main", [before], [before]).references
+    for judged in (judge_rows(before, now), judge_reference(reference, now)):
+        assert (judged.outcome, below(judged, 0.98)) == ("cannot_tell", "cannot_tell")
+        assert "protocol " in str(judged.verdict)
+    assert "unequal_setting" in [why.code for why in claim(before, now).reasons]
 
 
 def test_nothing_that_was_judged_is_a_failure() -> None:

@@ -70,7 +70,6 @@ def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
     settings = [
         ("batch_size", a.batch_size, b.batch_size),
         ("scale", a.scale, b.scale),
-        ("protocol", a.protocol, b.protocol),
         ("tuning", a.tuning or "–", b.tuning or "–"),
         *((name, dict(a.axes).get(name), dict(b.axes).get(name)) for name in sorted(dict((*a.axes, *b.axes)))),
     ]

@@ -1,4 +1,4 @@
-"""What a metric needs of two results before a difference of it means anything. Pure."""
+"""What two results need before a difference of them means anything: one protocol, and what the metric says. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ LEAST_READINGS = 20
 
 
 def refusals(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
-    """Yield why these results may not be compared by their metric, as the catalogue says of it."""
+    """Yield why these results may not be compared: protocols differ, or what the catalogue says of their metric.
+
+    A third-party result has a protocol of its own, which a reproduction names.
+    """
+    if a.protocol != b.protocol and not (a.is_third_party or b.is_third_party):
+        yield message("unequal_setting", name="protocol", a=str(a.protocol), b=str(b.protocol))
     trials = [trial for row in (a, b) for trial in row.usable_trials]
     needs = {*a.needs, *b.needs}
     if "one_framework" in needs and family_of(a.framework) != family_of(b.framework):
