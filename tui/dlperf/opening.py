@@ -17,8 +17,8 @@ from pathlib import Path
 
 MAX_BYTES = 256 << 20
 """The plan of 100,000 trials takes less."""
-ATTEMPTS = 5
-"""A file that is replaced while it is opened has no name for a moment."""
+ATTEMPTS = 1000
+"""A file that is replaced while it is opened has no name for a moment; somebody may replace one without a pause."""
 _LAST_BYTES = 4096
 _PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -61,6 +61,8 @@ def open_regular(path: str | Path) -> BufferedReader:
         descriptor = open_at_name(path, _READ)
         if descriptor is not None:
             return os.fdopen(descriptor, "rb")
+        if not is_plain(os.path.dirname(path) or "."):
+            break
     raise linked(path)
 
 
