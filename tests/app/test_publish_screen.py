@@ -50,6 +50,20 @@ async def test_a_build_that_fails_says_so(workspace: WorkspacePaths, monkeypatch
         await until_shown(pilot, "Not served: dlperf: mkdocs.yml: line 3: no such theme")
 
 
+async def test_a_build_that_cannot_be_started_says_so_and_is_started_by_the_next_key(
+    workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch
+):
+    async with driving(workspace, start_screen="publish") as pilot:
+        with monkeypatch.context() as patched:
+            patched.setattr("sys.executable", str(workspace.root / "absent"))
+            for key, said in (("b", "Not built: No such file or directory"), ("s", "Not served: No such file")):
+                await pilot.press(key)
+                await until_shown(pilot, said)
+        monkeypatch.setattr("sys.executable", "/bin/echo")
+        await pilot.press("b")
+        await until_shown(pilot, "Built.")
+
+
 @pytest.mark.parametrize(
     ("environment", "system", "opener"),
     [({}, "linux", None), ({"DISPLAY": ":0"}, "linux", "xdg-open"), ({}, "darwin", "open")],

@@ -121,8 +121,17 @@ class PublishScreen(PlaceScreen):
         self.call_later(self._draw)
 
     async def _run(self, action: str, words: Sequence[str]) -> int:
-        """Run a command, whose lines are shown, and return its exit code."""
+        """Run a command, whose lines are shown, and return its exit code; it may be run again however it ended."""
         self._commands[action] = None
+        try:
+            return await self._follow(action, words)
+        except OSError as error:
+            self._last_line = error.strerror or str(error)
+            return ExitCode.MEASURED_FAILED
+        finally:
+            del self._commands[action]
+
+    async def _follow(self, action: str, words: Sequence[str]) -> int:
         command = self._commands[action] = await RunningCommand.start(self.workspace, words)
         self.call_later(self._draw)
         async for line in command.lines():
@@ -132,9 +141,7 @@ class PublishScreen(PlaceScreen):
             if found and not self._address:
                 self._address, self._state = found[0].rstrip(".,"), ""
                 self.call_later(self._draw)
-        code = await command.wait()
-        del self._commands[action]
-        return code
+        return await command.wait()
 
     def action_open_site(self) -> None:
         opener, quiet = opener_of(os.environ), subprocess.DEVNULL
