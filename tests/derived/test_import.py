@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -183,7 +182,7 @@ def test_what_cannot_be_imported_is_said_file_by_file(folder: Path, catalog: Cat
     assert reasons["link.log"] == "a link: not followed"
     assert reasons["logs.tar.gz"] == "an archive: unpack it and name the folder"
     assert reasons["README.md"].startswith("no throughput record of any known format")
-    assert reasons["y.log.zst"].startswith("packed by zstd" if sys.version_info < (3, 14) else "a damaged packed file")
+    assert reasons["y.log.zst"].startswith("a damaged packed file")
     assert reasons["x.log"].startswith("not known: case (give --case), precision (give --precision)")
 
 

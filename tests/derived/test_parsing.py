@@ -14,6 +14,11 @@ from pathlib import Path
 
 import pytest
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 from dlperf.derived.parsing import Parsed, ParseOptions, parse_logs
 from dlperf.evidence import packed
 from dlperf.evidence.logs import open_log
@@ -127,11 +132,14 @@ def kept_by_docker(data: bytes) -> bytes:
         kept_by_docker,
         lzma.compress,
         bz2.compress,
+        zstd.compress,
         lambda data: data.decode().encode("utf-16"),
         lambda data: lzma.compress(data.decode().encode("utf-16")),
         lambda data: b"\xfe\xff" + data.decode().encode("utf-16-be"),
+        lambda data: ("一个日志\n" + data.decode()).encode("utf-16-le"),
+        lambda data: lzma.compress(data.decode().encode("utf-16-be")),
     ],
-    ids=["Docker", "xz", "bzip2", "UTF-16", "UTF-16 in xz", "UTF-16, big-endian"],
+    ids=["Docker", "xz", "bzip2", "zstd", "UTF-16", "UTF-16 in xz", "UTF-16, big-endian", "no mark", "no mark, in xz"],
 )
 def test_a_log_in_another_coding_gives_the_same(log: Path, tmp_path: Path, converted: Callable[[bytes], bytes]) -> None:
     other = tmp_path / "other" / log.name
@@ -211,7 +219,6 @@ def write_damaged(path: Path) -> None:
     path.write_bytes(b"\x1f\x8b\x08" + b"no gzip at all" * 10)
 
 
-ZSTD_ANSWER = "packed by zstd" if sys.version_info < (3, 14) else "a damaged packed file"
 NO_LOGS = {
     "empty": (Path.touch, "empty"),
     "empty when unpacked": (lambda path: path.write_bytes(gzip.compress(b"")), "empty: nothing to parse"),
@@ -220,7 +227,7 @@ NO_LOGS = {
     "noise": (write_noise, "a binary file, no training log"),
     "damaged": (write_damaged, "a damaged packed file: pack it again, or give the plain log"),
     "no gzip at all": (write_no_gzip, "a damaged packed file: pack it again, or give the plain log"),
-    "packed by another": (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd log"), ZSTD_ANSWER),
+    "damaged zstd": (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd log"), "a damaged packed file"),
     "pipe": (os.mkfifo, "no regular file: write what it gives to a file"),
     "cut before the first record": (lambda path: path.write_text(paddleclas_log()[:90]), "no throughput record"),
     "other text": (lambda path: path.write_text("hello\n" * 100), "no throughput record of any known format"),

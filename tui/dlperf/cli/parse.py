@@ -31,7 +31,7 @@ commands = typer.Typer()
 @commands.command()
 def parse(
     context: typer.Context,
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Log files, plain or gzipped, or folders of them.")],
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Log files, plain or packed, or folders of them.")],
     format_id: Annotated[
         str | None, typer.Option("--format", metavar="F", help="Log format; auto-detected by default.")
     ] = None,

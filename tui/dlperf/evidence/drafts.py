@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dlperf.errors import RequestError
 from dlperf.evidence.logs import open_log
-from dlperf.evidence.packed import DAMAGED, ZSTD
+from dlperf.evidence.packed import DAMAGED
 from dlperf.formats.draft import draft_format, only_number, rate_lines
 from dlperf.formats.text.lines import LineReader
 
@@ -33,8 +33,6 @@ def why_no_run(path: Path, format_id: str | None) -> str:
         return "a damaged packed file: pack it again, or give the plain log"
     if not head:
         return "empty: nothing to parse"
-    if head.startswith(ZSTD):
-        return "packed by zstd, which Python reads from 3.14 on: unpack it, or pack it with gzip or xz"
     head = head.lstrip(b"\0") or head  # a program goes on writing where it was in a log that somebody emptied
     if sum(byte < 0x20 for byte in head.translate(None, TEXT_CONTROLS)) > BINARY_SHARE * len(head):
         return "a binary file, no training log"

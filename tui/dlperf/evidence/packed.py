@@ -11,29 +11,31 @@ import os
 import sys
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from io import BufferedIOBase, BufferedReader
 from itertools import islice
 from typing import Any
 
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-DAMAGED: tuple[type[Exception], ...] = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+GZIP = b"\x1f\x8b"
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zstd.ZstdError)
 """Raised where a packed file is cut or damaged."""
 _PACKERS: dict[bytes, Callable[[BufferedReader], Any]] = {
     GZIP: lambda stream: gzip.GzipFile(fileobj=stream),
     b"\xfd7zXZ\0": lzma.LZMAFile,
     b"BZh": bz2.BZ2File,
+    b"\x28\xb5\x2f\xfd": zstd.ZstdFile,
 }
 """First bytes → what unpacks them."""
-with suppress(ImportError):  # Python 3.14 on
-    from compression import zstd  # type: ignore[import-not-found]
-
-    _PACKERS[ZSTD] = zstd.ZstdFile
-    DAMAGED += (zstd.ZstdError,)
 _DOCKER = b'{"log":"', b'","stream":"std'
 """Begins a line of Docker's json-file driver, and is in it."""
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_MANY, _FEW = 0.5, 0.05
+"""Shares of zeros among the first and the second bytes of pairs, or the other way round, in a text in UTF-16."""
 START = 6
 """Bytes that say how a file is packed."""
 LINES, LONGEST = 1 << 10, 1 << 20
@@ -52,7 +54,17 @@ def opened(stream: BufferedReader) -> BufferedIOBase:
         return Converted(packer(stream), stream, most=most)
     if peeked.startswith(_DOCKER[0]) and _DOCKER[1] in peeked:
         return DockerLog(stream, stream)
-    return Converted(stream, stream) if start[:2] in _UTF16 else stream
+    return Converted(stream, stream) if _utf16_of(peeked) else stream
+
+
+def _utf16_of(start: bytes) -> str | None:
+    """Return which UTF-16 a file is written in by its first bytes, which may lack the mark; None for any other."""
+    if start[:2] in _UTF16 or b"\0" not in start[1:]:
+        return _UTF16.get(start[:2])
+    first, second = (half.count(0) / len(half) for half in (start[::2], start[1::2]))
+    if max(first, second) < _MANY or min(first, second) > _FEW:
+        return None
+    return "utf-16-be" if first > second else "utf-16-le"
 
 
 class Converted(BufferedIOBase):
@@ -78,7 +90,7 @@ class Converted(BufferedIOBase):
             self._left -= len(data)
             if self._left < 0:
                 raise EOFError("unpacked it is far larger than a log")
-            if not self._has_begun and (encoding := _UTF16.get(data[:2])):
+            if not self._has_begun and (encoding := _utf16_of(data)):
                 self._decoder = codecs.getincrementaldecoder(encoding)("replace")
             self._has_begun = True
             if self._decoder is None:
