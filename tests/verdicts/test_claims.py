@@ -10,10 +10,11 @@ from claimable import CONDITIONS, NUMERICS, claimable
 from dlperf.messages import CHINESE
 from dlperf.messages.finding import note, warning
 from dlperf.table.model import ConfigurationResult, Status
-from dlperf.verdicts.claims import Known, claim, known_variation
+from dlperf.verdicts.claims import claim
 from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.verdict import Variation
 from dlperf.verdicts.kinds import campaigns_in_turns
+from dlperf.verdicts.variation import Known, known_variation
 
 ROW = ConfigurationResult(
     *("box", "jax", "resnet50", "bf16", 256, 1, 1), campaign="c", unit="images/s", status=Status("measured")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +14,11 @@ from dlperf.measured.model import TrialResult
 from dlperf.plan import TrialKey
 from dlperf.runs.archive import keep_sent
 from dlperf.table.model import ConfigurationResult, Status
-from dlperf.verdicts.claims import Claim, Known
+from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.compare import Comparisons, compare, parse_selector
 from dlperf.verdicts.inference.verdict import Variation
-from dlperf.verdicts.judging import Judgement, below, judge_rows
+from dlperf.verdicts.judging import Judgement, below, judge_pairs, judge_rows
+from dlperf.verdicts.variation import Known, known_of_pair
 from dlperf.verdicts.workspace import compare_in_workspace
 from handmade_trials import PROTOCOL, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
 
@@ -186,6 +188,32 @@ def test_a_threshold_allows_for_how_much_campaigns_are_known_to_differ():
     pair = only(list(steady))
     assert below(judged(pair), 0.97) == "worse"
     assert below(judged(pair, Variation(0.02, 10)), 0.97) == "cannot_tell"
+
+
+def test_a_threshold_takes_the_variation_of_its_own_hardware():
+    def history(hardware: str, varying: float) -> list[ConfigurationResult]:
+        values = ((f"{hardware} {night}", 100 + varying * (-1) ** night) for night in range(7))
+        return [on_one_machine(row(name, *(value,) * 5, hardware=hardware)) for name, value in values]
+
+    rows = [*history("steady", 0.02), *history("noisy", 5)]
+    rows += [on_one_machine(row("b", *(96,) * 5, hardware=hardware)) for hardware in ("steady", "noisy")]
+    found = {
+        hardware: judge_pairs(compared(rows, f"{hardware} 0", f"campaign=b,hardware={hardware}"))[0]
+        for hardware in ("steady", "noisy")
+    }
+    assert {name: below(each, 0.97) for name, each in found.items()} == {"steady": "worse", "noisy": "cannot_tell"}
+
+
+def test_two_kinds_of_hardware_vary_as_each_of_them_does():
+    known = {
+        "h": Known(Variation(0.003, 10), Variation(0.03, 4)),
+        "other": Known(Variation(0.004, 10), Variation(0.04, 4)),
+    }
+    found = known_of_pair(known, row("a", 1), row("b", 1, hardware="other"))
+    campaigns, machines = found.campaigns, found.machines
+    assert campaigns == Variation(pytest.approx(0.005 / math.sqrt(2)), pytest.approx(625 / 33.7))
+    assert machines == Variation(pytest.approx(0.05 / math.sqrt(2)), pytest.approx(625 / 84.25))
+    assert known_of_pair(known, row("a", 1), row("b", 1, hardware="third")).campaigns is None
 
 
 def test_a_gain_that_is_asked_for_is_not_excused_by_chance():

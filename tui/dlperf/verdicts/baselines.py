@@ -18,11 +18,11 @@ from dlperf.runs.store import parse_record, write_record
 from dlperf.table.load import Filters, load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import row_of_metric
-from dlperf.verdicts.claims import UNKNOWN, Known, known_variation
 from dlperf.verdicts.conditions import last_start, scores
 from dlperf.verdicts.inference.verdict import APART, judge, two_campaigns
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_rows
 from dlperf.verdicts.reproduction import selection_of_result
+from dlperf.verdicts.variation import UNKNOWN, Known, known_of_hardware
 from dlperf.version import version
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[
         latest[row.id, row.metric] = row
     if not latest:
         raise RequestError("no measured result is selected: see `dlperf results`, or measure one with `dlperf run`")
-    kinds = {row.hardware for row in latest.values()}
-    varies = {kind: known_variation(row for row in known if row.hardware == kind) for kind in kinds}
-    return Baseline(name, tuple(_reference(row, varies[row.hardware]) for row in latest.values()), utc_now())
+    varies = known_of_hardware(known)
+    references = (_reference(row, varies.get(row.hardware, UNKNOWN)) for row in latest.values())
+    return Baseline(name, tuple(references), utc_now())
 
 
 def _reference(row: ConfigurationResult, known: Known) -> BaselineReference:

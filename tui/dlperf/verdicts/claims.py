@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import Any
 
 from dlperf.messages import Message, message
@@ -12,56 +11,30 @@ from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import (
     THIRD_PARTY,
     Pair,
-    Recorded,
     incomparable,
-    last_start,
-    machine_of,
     obstacles,
-    recorded,
     scores,
     within_drift,
 )
 from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.verdict import (
-    ASSUMED_MACHINES,
     CLAIM,
-    LEAST_STEPS,
     LEAST_UNITS,
     LEVEL,
     MOST_NEEDED,
     OF_KIND,
     Sides,
-    Variation,
     Verdict,
-    between_steps,
     holm_level,
     judge_claim,
-    pooled,
 )
 from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, over_machines
+from dlperf.verdicts.variation import UNKNOWN, Known
 
 DECIDED = ("better", "worse")
 """Verdicts that call one side ahead."""
 UNDECIDED = ("one_trial", "more_trials", "new_campaign", "more_gpus", "no_trials_decide")
 """Reasons that the test gives, unlike missing conditions."""
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of the variation of results besides that of their trials; None until enough were measured."""
-
-    campaigns: Variation | None = None
-    """Between campaigns of one configuration on one machine."""
-    machines: Variation | None = None
-    """Between machines of one kind."""
-
-    @property
-    def between_machines(self) -> Variation:
-        """Between machines of one kind, which is assumed until enough of them were measured."""
-        return self.machines or ASSUMED_MACHINES
-
-
-UNKNOWN = Known()
 
 
 @dataclass(frozen=True)
@@ -236,21 +209,3 @@ def undecided(found: Verdict | None) -> Message:
 def joint_level(claims: Iterable[Claim | None]) -> float:
     """Return the level of each of these claims at which one of all is false in one of a hundred cases at most."""
     return holm_level(one.p for one in claims if one and one.is_testable and one.p is not None)
-
-
-def known_variation(rows: Iterable[ConfigurationResult]) -> Known:
-    """Return the variation between campaigns and that between machines, each None until enough were measured.
-
-    Between campaigns: of configurations that ran in seven campaigns on one machine, whatever their programs: what
-    programs change counts as variation. Between machines: of equal programs that ran on three machines of a kind.
-    """
-    series: dict[tuple[object, ...], list[float]] = {}
-    kinds: dict[tuple[object, ...], dict[Recorded, list[float]]] = {}
-    for row in sorted(rows, key=last_start):
-        gpus = machine_of(row)
-        if row.value and row.value > 0 and gpus:
-            point = row.id, row.metric, row.unit, row.protocol
-            series.setdefault((*point, gpus), []).append(row.value)
-            kinds.setdefault((*point, recorded(row, "programs.")), {}).setdefault(gpus, []).append(row.value)
-    machines = ([median(values) for values in each.values()] for each in kinds.values() if len(each) >= LEAST_UNITS)
-    return Known(between_steps(each for each in series.values() if len(each) > LEAST_STEPS), pooled(machines))

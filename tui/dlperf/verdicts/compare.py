@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from dlperf.errors import RequestError
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim, Known, claim, joint_level, known_variation
+from dlperf.verdicts.claims import Claim, claim, joint_level
 from dlperf.verdicts.inference.verdict import LEVEL
+from dlperf.verdicts.variation import KnownOfHardware, known_of_hardware, known_of_pair
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
 """Values of the equal axes → rows."""
@@ -45,7 +46,7 @@ class Comparisons:
     only_b: tuple[Missing, ...]
     ambiguous: tuple[str, ...]
     """Descriptions of keys with several rows on a side."""
-    known: Known
+    known: KnownOfHardware
     """Of the variation between campaigns and machines."""
 
 
@@ -102,7 +103,7 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector, *, lo
             "an axis in which they may differ is named on both sides, such as campaign=…,framework=…"
         )
     clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
-    known = known_variation(rows)
+    known = known_of_hardware(rows)
     return Comparisons(
         pairs=_claims([(left[key][0], right[key][0]) for key in clear], rows, known, loss),
         only_a=tuple(_missing(left, right, axes)),
@@ -115,13 +116,17 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector, *, lo
 def _claims(
     pairs: Sequence[tuple[ConfigurationResult, ConfigurationResult]],
     rows: Sequence[ConfigurationResult],
-    known: Known,
+    known: KnownOfHardware,
     loss: float | None,
 ) -> tuple[Claim, ...]:
     """Compare pairs, at the level that holds for all of them together."""
-    found = [claim(*pair, known, rows=rows, loss=loss) for pair in pairs]
+
+    def claims_at(level: float) -> tuple[Claim, ...]:
+        return tuple(claim(*pair, known_of_pair(known, *pair), level, rows, loss) for pair in pairs)
+
+    found = claims_at(LEVEL)
     level = joint_level(found)
-    return tuple(found) if level == LEVEL else tuple(claim(*pair, known, level, rows, loss) for pair in pairs)
+    return found if level == LEVEL else claims_at(level)
 
 
 def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 from dlperf.errors import ExitCode
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import UNKNOWN, Claim, Known, claim, ratio_interval, undecided
+from dlperf.verdicts.claims import Claim, claim, ratio_interval, undecided
+from dlperf.verdicts.compare import Comparisons
 from dlperf.verdicts.conditions import neighbours, same_machine, scores
 from dlperf.verdicts.inference.verdict import (
     APART,
@@ -21,6 +22,7 @@ from dlperf.verdicts.inference.verdict import (
     two_campaigns,
 )
 from dlperf.verdicts.refusals import refusals
+from dlperf.verdicts.variation import UNKNOWN, Known, known_of_pair
 
 Outcome = Literal["better", "worse", "same", "cannot_tell", "missing"]
 
@@ -120,6 +122,12 @@ def judge_rows(
     verdict = message("cannot_tell", why=tuple(why)) if found is None else describe_verdict(found, now, code, why)
     assumed = not alternated and known.campaigns is None
     return Judgement(now.id, now.metric, code, verdict, pair, found, policy, assumed)
+
+
+def judge_pairs(compared: Comparisons, options: Options = DEFAULTS) -> list[Judgement]:
+    """Judge each pair of a comparison by the variation of its own hardware."""
+    sides = ((pair.a, pair.b) for pair in compared.pairs)
+    return [judge_rows(a, b, options, known_of_pair(compared.known, a, b)) for a, b in sides]
 
 
 def describe_verdict(found: Verdict, row: ConfigurationResult, code: str, why: Iterable[Message] = ()) -> Message:

@@ -22,7 +22,7 @@ from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import Filters, load_results
 from dlperf.verdicts.compare import Selector, compare
 from dlperf.verdicts.conditions import scores
-from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_rows
+from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_pairs
 
 if TYPE_CHECKING:
     from dlperf.verdicts.inference.commit_search import History, Step
@@ -227,7 +227,7 @@ def judge_versions(
     """Judge B against A on each configuration of a campaign of both."""
     rows = load_results(workspace, Filters(campaigns=(campaign,)))
     sides = (Selector(version.label, {"revision": version.label}) for version in (a, b))
-    return [judge_rows(pair.a, pair.b, options) for pair in compare(rows, *sides).pairs]
+    return judge_pairs(compare(rows, *sides), options)
 
 
 def step_of(workspace: WorkspacePaths, campaign: str, commits: Mapping[str, str]) -> Step:

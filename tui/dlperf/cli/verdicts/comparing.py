@@ -120,10 +120,9 @@ def _accelerator(row: ConfigurationResult, machines: Mapping[str, Hardware]) -> 
 
 def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
     """Print what is below a ratio or missing in B, or cannot be told; return the exit code."""
-    from dlperf.verdicts.judging import below, exit_code, judge_rows
+    from dlperf.verdicts.judging import below, exit_code, judge_pairs
 
-    items = [judge_rows(pair.a, pair.b, known=outcome.known) for pair in outcome.pairs]
-    found = [(below(item, ratio), item) for item in items]
+    found = [(below(item, ratio), item) for item in judge_pairs(outcome)]
     short = [(kind, item) for kind, item in found if kind != "same"]
     missing = [item for item in outcome.only_a if item.row.value is not None and not allow_missing]
     for kind, item in short:

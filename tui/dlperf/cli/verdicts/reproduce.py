@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from dlperf.plan import Plan, Selection
     from dlperf.runs.paths import WorkspacePaths
     from dlperf.table.model import ConfigurationResult
-    from dlperf.verdicts.claims import Claim, Known
+    from dlperf.verdicts.claims import Claim
     from dlperf.verdicts.judging import Judgement, Options
+    from dlperf.verdicts.variation import KnownOfHardware
 
 commands = typer.Typer()
 
@@ -53,9 +54,9 @@ def reproduce(
     from dlperf.cli.plan import print_plan
     from dlperf.cli.running.foreground import confirm_plan, run_in_foreground, run_plan
     from dlperf.table.load import load_results
-    from dlperf.verdicts.claims import known_variation
     from dlperf.verdicts.judging import exit_code
     from dlperf.verdicts.reproduction import find_result
+    from dlperf.verdicts.variation import known_of_hardware
 
     seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
     workspace = options.current_workspace(context)
@@ -78,7 +79,7 @@ def reproduce(
             raise typer.Exit(code)
         _print_share(workspace, original, paths.name, differences, as_json)
         return
-    known = known_variation(row for row in rows if row.hardware == original.hardware)
+    known = known_of_hardware(rows)
     confirm_plan(plan, yes)
     paths = create_campaign(workspace, plan, name)
     deciding = Deciding(paths, lambda: [_judged(workspace, original, paths.name, chosen, known)], seconds)
@@ -131,14 +132,15 @@ def _print_share(
 
 
 def _judged(
-    workspace: WorkspacePaths, original: ConfigurationResult, campaign: str, chosen: Options, known: Known
+    workspace: WorkspacePaths, original: ConfigurationResult, campaign: str, chosen: Options, known: KnownOfHardware
 ) -> Judgement:
     """Judge the new trials, with the conditions in which both differ."""
-    from dlperf.verdicts.judging import judge_rows
+    from dlperf.verdicts.judging import judge_pairs
     from dlperf.verdicts.workspace import compare_in_workspace
 
-    (pair,) = compare_in_workspace(workspace, f"{original.campaign}/{original.id}", campaign).pairs
-    return replace(judge_rows(pair.a, pair.b, chosen, known), pair=pair)
+    compared = compare_in_workspace(workspace, f"{original.campaign}/{original.id}", campaign)
+    (found,) = judge_pairs(replace(compared, known=known), chosen)
+    return replace(found, pair=compared.pairs[0])
 
 
 def _plan_again(context: typer.Context, original: ConfigurationResult, given: Selection, chosen: Options) -> Plan:

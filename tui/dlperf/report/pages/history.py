@@ -21,6 +21,7 @@ from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
 from dlperf.verdicts.judging import judge_rows
+from dlperf.verdicts.variation import known_of_pair
 
 SUSPECTED = "suspected"
 MOST = 200
@@ -36,7 +37,7 @@ Series = Sequence[ConfigurationResult]
 def history(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HISTORY)
     found = sorted(data.repeated.values(), key=lambda rows: claim(rows[-2], rows[-1]).gain or 0.0)
-    verdicts = Counter(_verdict_of(claim(rows[-2], rows[-1])) for rows in found)
+    verdicts = Counter(_verdict_of(page, claim(rows[-2], rows[-1])) for rows in found)
     shown, root = found[:MOST], at.language_root(language)
     return page.render(
         "history.md.j2",
@@ -155,14 +156,17 @@ def _change(compared: Claim) -> str:
     return change if change.startswith(("-", "0.0 ")) or not change else f"+{change}"
 
 
-def _verdict_of(compared: Claim) -> str:
+def _verdict_of(page: Page, compared: Claim) -> str:
     """Return the verdict's code, or ``SUSPECTED`` where a gate would fail but a condition of a claim is missing."""
-    open_claim = compared.verdict.code == "cannot_tell"
-    return SUSPECTED if open_claim and judge_rows(compared.a, compared.b).failed else compared.verdict.code
+    if compared.verdict.code == "cannot_tell":
+        known = known_of_pair(page.data.context.known, compared.a, compared.b)
+        if judge_rows(compared.a, compared.b, known=known).failed:
+            return SUSPECTED
+    return compared.verdict.code
 
 
 def _verdict(page: Page, compared: Claim) -> tuple[TextView | str, ...]:
-    code, said = _verdict_of(compared), page.reason(compared.brief)
+    code, said = _verdict_of(page, compared), page.reason(compared.brief)
     if code == "worse":
         return (TextView(page._("regression"), "regression"),)
     return (TextView(page._("possible regression"), "warning"), said) if code == SUSPECTED else (said,)
@@ -171,7 +175,9 @@ def _verdict(page: Page, compared: Claim) -> tuple[TextView | str, ...]:
 def _chart(page: Page, rows: Series, compared: Sequence[Claim | None]) -> str:
     points = tuple((float(number), row.value or 0.0) for number, row in enumerate(rows, 1))
     regressions = tuple(
-        point for point, one in zip(points, compared, strict=True) if one and _verdict_of(one) in ("worse", SUSPECTED)
+        point
+        for point, one in zip(points, compared, strict=True)
+        if one and _verdict_of(page, one) in ("worse", SUSPECTED)
     )
     spans = tuple((float(number), min(row.values), max(row.values)) for number, row in enumerate(rows, 1) if row.values)
     name = page.data.framework_title(rows[0].framework)

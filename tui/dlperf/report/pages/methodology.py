@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from dlperf.catalog.model import Numerics
 from dlperf.measured.findings.trials import WINDOW_SECONDS
@@ -17,9 +18,9 @@ from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, Listed, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts import conditions
-from dlperf.verdicts.claims import DECIDED, Claim, known_variation
+from dlperf.verdicts.claims import DECIDED, Claim
 from dlperf.verdicts.inference import verdict
-from dlperf.verdicts.inference.verdict import Variation, detectable_difference
+from dlperf.verdicts.inference.verdict import detectable_difference
 
 VARIATIONS = (0.001, 0.003, 0.01, 0.03)
 TRIALS = (5, 7, 10)
@@ -32,7 +33,6 @@ def methodology(language: Language, data: SiteData) -> str:
     own = [rows for (source, _), rows in data.reports.items() if data.kind(source) == "measured"]
     found = [answer.claim for rows in own for answer in answers(rows, data.context) if answer.claim is not None]
     undecided = [one for one in found if not one.improves and one.verdict.code != "same"]
-    known = known_variation(measured)
     return page.render(
         "methodology.md.j2",
         **protocol_views(page),
@@ -49,8 +49,8 @@ def methodology(language: Language, data: SiteData) -> str:
         in_turns=verdict.IN_TURNS,
         detectable=_detectable(page),
         within=figures.percent(pooled_variation([row.values for row in measured]), 2),
-        between_campaigns=_variation(known.campaigns),
-        between_machines=_variation(known.machines),
+        between_campaigns=_variations(page, "campaigns"),
+        between_machines=_variations(page, "machines"),
         compared=len(found),
         claimed=sum(one.verdict.code in DECIDED for one in found),
         undecided=len(undecided),
@@ -60,9 +60,14 @@ def methodology(language: Language, data: SiteData) -> str:
     )
 
 
-def _variation(known: Variation | None) -> str:
-    """Return a variation and how many differences it rests on; empty where it is unknown."""
-    return f"{figures.percent(known.share, 2)} (n = {known.freedom:.0f})" if known else ""
+def _variations(page: Page, between: Literal["campaigns", "machines"]) -> str:
+    """Return a variation of each hardware, and how many differences it rests on; empty where none is known."""
+    known = ((hardware, getattr(each, between)) for hardware, each in page.data.context.known.items())
+    return page.language.separator.join(
+        f"{page.data.hardware_title(hardware)} {figures.percent(found.share, 2)} (n = {found.freedom:.0f})"
+        for hardware, found in known
+        if found
+    )
 
 
 def _detectable(page: Page) -> TableView:

@@ -275,6 +275,14 @@ def pooled(groups: Iterable[Sequence[float]]) -> Variation | None:
     return Variation(math.sqrt(squares / freedom), freedom) if freedom else None
 
 
+def averaged(first: Variation, second: Variation) -> Variation:
+    """Return the variation that stands for two sides which vary differently."""
+    squares = [each.share**2 for each in (first, second)]
+    total = math.fsum(squares)
+    inverse = math.fsum(each**2 / side.freedom for each, side in zip(squares, (first, second), strict=True))
+    return Variation(math.sqrt(total / 2), total**2 / inverse if inverse else math.inf)
+
+
 def between_steps(series: Iterable[Sequence[float]]) -> Variation | None:
     """Return the relative deviation of a level from one value of a series to the next; None from too few values.
 
