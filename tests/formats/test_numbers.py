@@ -6,7 +6,7 @@ from math import isnan
 
 import pytest
 
-from dlperf.formats.text.numbers import Clock, floats
+from dlperf.formats.text.numbers import Clock, floats, whole_ratio
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,22 @@ def test_times_are_utc():
 def test_numbers_written_for_people_are_read():
     assert floats([b"5,615", b"14.2K", b"1,005.5", b"3M", b"7"]) == [5615.0, 14200.0, 1005.5, 3e6, 7.0]
     assert all(map(isnan, floats([b"1,5", b"K", b"1.2.3", b""])))
+
+
+@pytest.mark.parametrize(
+    ("total", "part", "whole"),
+    [
+        (b"204.800", b"51.2000", b"4"),
+        (b"14.2K", b"1.78K", b"8"),  # 7.98, of which three digits may be 8
+        (b"1.55M", b"194K", b"8"),
+        (b"1,024", b"128.0", b"8"),
+        (b"5.12e+05", b"6.4e+04", b"8"),
+        (b"204.800", b"60.0000", b""),  # 3.41
+        (b"900", b"1.7", b""),  # 510 to 549
+        (b"100", b"0", b""),
+        (b"nan", b"nan", b""),
+        (b"9" * 5000, b"1", b""),
+    ],
+)
+def test_a_ratio_of_printed_numbers_is_whole_where_their_digits_leave_one_number(total, part, whole):
+    assert whole_ratio(total, part) == whole

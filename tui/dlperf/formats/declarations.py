@@ -10,7 +10,7 @@ from dlperf.formats.samples import Metadata
 
 _COUNTS = (
     *("gpus", "gpus_per_node", "nodes", "ranks", "batch_size", "global_batch_size", "accumulation_steps", "steps"),
-    *("sequence_length", "tokens_per_step", "model_parts"),
+    *("sequence_length", "tokens_per_step", "model_parts", "derived_gpus"),
 )
 _LISTS = ("gpu_list", "all_gpus", "node_list", "mesh")
 _SWITCHES = ("amp", "bf16", "pure_fp16", "inference")
@@ -20,7 +20,7 @@ FIELDS = frozenset({*_COUNTS, *_LISTS, *_SWITCHES, *_MARKS, "precision", "model"
 """Names with a meaning, see ``docs/fields.toml``; any other declaration is kept among the run's arguments."""
 
 _BATCH = frozenset({"batch_size", "global_batch_size", "accumulation_steps"})
-_GPUS = frozenset({"gpus", "gpus_per_node", "nodes", "ranks", *_LISTS})
+_GPUS = frozenset({"gpus", "gpus_per_node", "nodes", "ranks", "derived_gpus", *_LISTS})
 
 SETTINGS = {"sequence_length"}
 """Of these, settings of the program that readers want to see: arguments, too."""
@@ -38,7 +38,7 @@ _PRECISIONS.update({name: name for name in PRECISIONS})
 
 def metadata(declared: Mapping[str, str]) -> Metadata:
     """Return what declarations state about a run, None for what they do not."""
-    gpus = _total_gpus(declared) or _gpus_of_batches(declared)
+    gpus = _stated_gpus(declared) or _counted_gpus(declared) or _gpus_of_batches(declared)
     batch_size, global_batch_size = _count(declared, "batch_size"), _count(declared, "global_batch_size")
     if gpus and batch_size and not global_batch_size:
         global_batch_size = gpus * batch_size * (_count(declared, "accumulation_steps") or 1)
@@ -72,7 +72,8 @@ def without_contradicted(declared: Mapping[str, str], contradicted: Container[st
 def declared_notes(declared: Mapping[str, str]) -> list[str]:
     """Return the codes of findings that declarations give."""
     inference = ["inference"] if _is_on(declared, "inference") else []
-    return [*inference, *(_MARKS & declared.keys())]
+    derived = ["derived_gpus"] if _count(declared, "derived_gpus") and not _stated_gpus(declared) else []
+    return [*inference, *derived, *(_MARKS & declared.keys())]
 
 
 def last_step(declared: Mapping[str, str]) -> float:
@@ -80,13 +81,18 @@ def last_step(declared: Mapping[str, str]) -> float:
     return float(_count(declared, "steps") or inf)
 
 
-def _total_gpus(declared: Mapping[str, str]) -> int | None:
+def _stated_gpus(declared: Mapping[str, str]) -> int | None:
     gpus = _count(declared, "gpus") or _length(declared, "all_gpus") or _product(declared.get("mesh", ""))
     if gpus is not None:
         return gpus
     per_node = _count(declared, "gpus_per_node") or _length(declared, "gpu_list")
     nodes = _count(declared, "nodes") or _length(declared, "node_list")
-    return per_node * nodes if per_node and nodes else _count(declared, "ranks")
+    return per_node * nodes if per_node and nodes else None
+
+
+def _counted_gpus(declared: Mapping[str, str]) -> int | None:
+    """Return the GPUs that two rates give, else the ranks that print."""
+    return _count(declared, "derived_gpus") or _count(declared, "ranks")
 
 
 def _gpus_of_batches(declared: Mapping[str, str]) -> int | None:

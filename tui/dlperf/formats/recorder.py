@@ -77,7 +77,7 @@ class Recorder:
         self._stated_once = stated_once
         self._pending: dict[str, str] = {}
         self._in_record: dict[str, str] = {}
-        self._stated: dict[str, tuple[Sequence[int], Sequence[bytes]]] = {}
+        self._stated: dict[str, tuple[Sequence[int], Callable[[int], bytes]]] = {}
         self._contradicted: set[str] = set()
         self._overridden: set[str] = set()
         self._facts = dict(facts or {})
@@ -214,15 +214,15 @@ class Recorder:
         """Let the next declaration of each name replace the one that is noted."""
         self._overridden = set(self._pending)
 
-    def declare_in_records(self, name: str, lines: Sequence[int], texts: Sequence[bytes]) -> None:
+    def declare_in_records(self, name: str, lines: Sequence[int], text_at: Callable[[int], bytes]) -> None:
         """Note what the first record of each run states on its own line: it holds whatever programs stated before."""
-        self._stated[name] = lines, texts
+        self._stated[name] = lines, text_at
         self._declare_at(lines[0])
 
     def _declare_at(self, line: int) -> None:
-        for name, (lines, texts) in self._stated.items():
+        for name, (lines, text_at) in self._stated.items():
             if line in lines:
-                text = texts[lines.index(line)].decode("utf-8", "replace")
+                text = text_at(lines.index(line)).decode("utf-8", "replace")
                 if self._stated_once:
                     self._in_record.setdefault(name, text)
                 else:

@@ -16,7 +16,7 @@ from dlperf.formats.held import HeldRecords
 from dlperf.formats.recorder import METRIC, Recorder
 from dlperf.formats.samples import Window
 from dlperf.formats.text.lines import RANK_LIMIT
-from dlperf.formats.text.numbers import ABSENT, BETWEEN_THOUSANDS, Clock, floats
+from dlperf.formats.text.numbers import ABSENT, BETWEEN_THOUSANDS, Clock, floats, whole_ratio
 from dlperf.formats.text.prefixes import LOGGERS, UNKNOWN, Kind, Origins
 
 Texts = Mapping[str, Sequence[bytes]]
@@ -138,7 +138,12 @@ class RecordRule:
             self._ranks.declare(self._recorder)
         for name in WORK:
             if name in texts and numbers:
-                self._recorder.declare_in_records(name, numbers, texts[name])
+                self._recorder.declare_in_records(name, numbers, texts[name].__getitem__)
+        if "value_per_gpu" in texts and numbers:
+            pairs = texts["value"], texts["value_per_gpu"]
+            self._recorder.declare_in_records(
+                "derived_gpus", numbers, lambda index: whole_ratio(*(each[index] for each in pairs))
+            )
         if "run_seconds" in texts:
             self._recorder.number_records(floats(texts["run_seconds"])[-1] * floats(texts["run_steps_per_second"])[-1])
         metrics = self._metrics(texts) if numbers else {}

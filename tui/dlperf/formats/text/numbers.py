@@ -6,7 +6,7 @@ import calendar
 import re
 import time
 from collections.abc import Sequence
-from math import nan
+from math import ceil, floor, isfinite, nan
 
 from dlperf.catalog.patterns import ELAPSED, MILLISECONDS, SECONDS
 
@@ -20,6 +20,7 @@ _WRITTEN = re.compile(rb"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{0,15})?)(
 _SUFFIXES = {b"": 1.0, b"K": 1e3, b"k": 1e3, b"M": 1e6, b"G": 1e9, b"B": 1e9, b"T": 1e12}
 _ELAPSED_MINUTES = re.compile(rb"(?:(\d{1,7}) days?, )?(?:(\d{1,7}):)?(\d{1,9})")
 """05, 1:05 or, as Python writes a timedelta, 2 days, 1:05."""
+_OTHER = re.compile(rb"[^0-9]")
 _YEAR = re.compile(r"%[yY]")
 
 
@@ -46,6 +47,17 @@ def _float(text: bytes) -> float:
         pass
     match = _WRITTEN.fullmatch(_THOUSANDS.sub(b"", text))
     return float(match[1].replace(b",", b"")) * _SUFFIXES[match[2]] if match else nan
+
+
+def whole_ratio(total: bytes, part: bytes) -> bytes:
+    """Return the only whole number that the ratio of two printed numbers may be, by their digits; b"" where none is."""
+    digits = [float(b"0" + _OTHER.sub(b"", text.partition(b"e")[0])) for text in (total, part)]
+    numbers = floats((total, part))
+    if not (min(digits) > 0 and min(numbers) > 0 and isfinite(numbers[0] / numbers[1])):
+        return b""
+    ratio, error = numbers[0] / numbers[1], 0.5 / digits[0] + 0.5 / digits[1]
+    lowest, highest = ceil(ratio * (1 - error)), floor(ratio * (1 + error))
+    return str(lowest).encode() if lowest == highest else b""
 
 
 class Clock:
