@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from site_rows import measured, published
 from site_sample import sample
 
-from dlperf.catalog.palette import colour_number, palette
+from dlperf.catalog.files.load import load_catalog
+from dlperf.catalog.palette import colour_number, family_number, palette
 from dlperf.derived.timeline import thinned
 from dlperf.messages import CHINESE, ENGLISH
 from dlperf.messages.finding import warning
@@ -121,6 +122,7 @@ def test_ticks_are_short(value: float, text: str) -> None:
 
 def test_each_family_of_frameworks_has_a_colour_of_its_own_whatever_else_a_site_shows() -> None:
     families = ["jax", "pytorch", "megatron-bridge", "mindspore", "tensorflow-2.x", "mxnet", "paddle", "oneflow"]
+    families.append("huggingface")
     assert [colour_number(name) for name in families] == list(range(COLOURS))
     assert colour_number("ngc-pytorch") == colour_number("pytorch-compiled") == colour_number("torchtitan-2025")
     assert series_of(families) == {name: number for number, name in enumerate(families)}
@@ -129,6 +131,10 @@ def test_each_family_of_frameworks_has_a_colour_of_its_own_whatever_else_a_site_
         "jax": 0,
         "pytorch": COLOURS + 1,
     }
+
+
+def test_no_framework_of_the_catalogue_has_its_colour_by_chance() -> None:
+    assert [name for name in load_catalog().frameworks if family_number(name) is None] == []
 
 
 def looks(series: int) -> tuple[str, str, str]:

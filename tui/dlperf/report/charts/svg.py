@@ -31,7 +31,7 @@ MARKS = (
 
 def corners(series: int) -> tuple[tuple[float, float], ...]:
     """Return the corners of the mark of a series; none for a circle."""
-    return MARKS[(series + series // COLOURS) % len(MARKS)]
+    return MARKS[(series % COLOURS + series // COLOURS) % len(MARKS)]
 
 
 def colour(series: int) -> str:
@@ -46,7 +46,7 @@ def dash(series: int) -> int:
 
 def series_of_trial(number: int) -> int:
     """Return the series of a trial, counted from 1; dashes differ since curves have too many points for marks."""
-    kind = (number - 1) % COLOURS
+    kind = (number - 1) % len(DASHES)
     return kind + COLOURS * kind
 
 
