@@ -195,10 +195,15 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
     copy("PNG")
     kinds = "navigator.clipboard.read().then(items => items[0].types)"
     page.wait_for_function(f"{kinds}.then(found => found.includes('image/png'))")
-    embedded = html.unescape(re.search('src="([^"]+)"', copied("Embed code"))[1])
+    frame = re.search('src="([^"]+)" title="([^"]+)"', copied("Embed code"))
+    assert frame[2] == "ResNet50V1.5, images/s · Throughput per GPU"
+    embedded = html.unescape(frame[1])
     page.goto("about:blank")
     page.goto(embedded)
     expect(page.locator(".explorer-chart .name")).to_have_text(["Beta V100 · FP32 · 1 GPU"])
+    alone = "dlperf.data.rows.filter(row => dlperf.gpusOf(row) === 1 && dlperf.of(row, 'value'))"
+    alike = page.evaluate(f"dlperf.named({alone}, row => [dlperf.of(row, 'framework'), '']).map(String)")
+    assert len(set(alike)) == len(alike)
     for hidden in (".md-header", ".explorer-facets", ".explorer-table.rows"):
         expect(page.locator(hidden)).to_be_hidden()
     assert watched.errors == []

@@ -82,6 +82,12 @@ def test_one_gpu_has_no_efficiency_among_the_figures_of_the_charts() -> None:
     assert {row[place] for row in figures["rows"]} == {None, 0.9375}
 
 
+def test_an_axis_that_divides_nothing_is_no_condition_of_a_chart_or_of_your_number() -> None:
+    row = replace(measured("alpha"), axes=(("tensor_parallel", 1), ("sequence_length", 8192)))
+    figures = json.loads(explorer_data(ENGLISH, SiteData((row,))).partition("= ")[2].rstrip().rstrip(";"))
+    assert figures["names"]["settings"] == ["sequence length 8,192"]
+
+
 def test_the_share_of_the_roofline_is_among_the_data() -> None:
     data = sample()
     case = data.cases["resnet50-imagenet"].model_copy(update={"bytes_per_sample": 367.0e6})

@@ -2,7 +2,6 @@
 (function () {
   "use strict";
 
-  const COLOURS = 8;
   const SHARES = ["spread", "efficiency", "mfu", "roofline"];
   const PER_SECOND = /\/s$/;
   const data = { columns: [], names: {}, metrics: {}, words: {}, rows: [] };
@@ -93,15 +92,27 @@
   /* What a model's best results are the best of: accelerator, family of frameworks, and of our own the precision. */
   const kindOf = row => [of(row, "chip"), of(row, "family"), of(row, "published") ? "" : of(row, "precision")].join("|");
 
+  /* What tells two results of the same name and conditions apart, the most telling first. */
+  const APART = [batchText, row => of(row, "settings"), row => of(row, "hardware"), row => of(row, "source"), row => of(row, "date")];
+
+  /* Name of each row and what stands small beside it, by title(row); where several are alike, also what they differ in. */
+  function named(rows, title) {
+    return APART.reduce((names, read) => names.map(([name, aside], place) => {
+      const alike = rows.filter((row, other) => names[other][0] === name && names[other][1] === aside);
+      return [name, distinct(alike.map(read)).length > 1 ? [aside, read(rows[place])].filter(Boolean).join(" · ") : aside];
+    }), rows.map(title));
+  }
+
   /* What is drawn of each row: title(row) gives its name and what stands small beside it. */
   function barsOf(rows, metric, baseline, title) {
+    const names = named(rows, title);
     const longest = Math.max(...rows.map(row => measure(row, metric))) || 1;
-    return rows.map(row => {
+    return rows.map((row, place) => {
       const value = measure(row, metric), base = baseline ? measure(baseline, metric) : 0;
-      const [name, aside] = title(row);
+      const [name, aside] = names[place];
       return {
         name, aside, value, text: text(value, metric), share: value / longest, row, isBaseline: row === baseline,
-        times: base ? (value / base).toFixed(2) + "×" : "", series: of(row, "series") % COLOURS,
+        times: base ? (value / base).toFixed(2) + "×" : "", series: of(row, "series") % data.colours,
         published: of(row, "published") === 1, caveats: of(row, "caveats"), address: addressOf(row),
       };
     });
@@ -137,7 +148,7 @@
     const WIDE = 860, NAME = 300, BAR = 350, ROW = 32, probe = document.body.appendChild(element("i"));
     const seen = name => getComputedStyle(probe).getPropertyValue(name).trim();
     const ink = seen("--md-typeset-color"), quiet = seen("--dlperf-quiet"), paper = seen("--md-default-bg-color");
-    const colours = Array.from({ length: COLOURS }, (_, number) => {
+    const colours = Array.from({ length: data.colours }, (_, number) => {
       probe.className = "series-" + number;
       return seen("--series");
     });
@@ -169,5 +180,5 @@
   }
 
   window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, element, ranked,
-    bestOf, kindOf, barsOf, credit, doubt, list, picture, SHARES };
+    bestOf, kindOf, named, barsOf, credit, doubt, list, picture, SHARES };
 })();

@@ -61,10 +61,11 @@
     const candidates = chosen && !offered.includes(chosen) ? [chosen, ...offered] : offered;
     const several = found.drawn.length > 1;
     const metrics = Object.entries(data.metrics).filter(([name]) => rows.some(row => measure(row, name)));
-    const nameOf = row => [...(several ? [of(row, "case")] : []), ...titles(candidates)(row)].join(" · ");
+    const names = dlperf.named(candidates, titles(candidates));
+    const nameOf = (row, place) => [...(several ? [of(row, "case")] : []), ...names[place]].join(" · ");
     return [
       select("metric", metrics.map(([name, one]) => [name, one.title]), found.metric, metric => change({ metric })),
-      select("baseline", [["", data.words.best_of_ours], ...candidates.map(row => [dlperf.addressOf(row), nameOf(row)])],
+      select("baseline", [["", data.words.best_of_ours], ...candidates.map((row, place) => [dlperf.addressOf(row), nameOf(row, place)])],
         chosen ? state.baseline : "", baseline => change({ baseline })),
     ];
   }

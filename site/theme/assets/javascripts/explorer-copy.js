@@ -51,10 +51,11 @@
     return [[...columns, "caveats", "address"], ...lines].map(cells => cells.map(safe).join(",")).join("\n") + "\n";
   }
 
-  function embedding() {
+  function embedding(chart) {
     const address = new URL(dlperf.written({ embed: "1", row: [], page: "" }), location).href;
-    const safe = address.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
-    return `<iframe src="${safe}" title="dlperf" width="100%" height="520" loading="lazy" style="border:0"></iframe>\n`;
+    const safe = words => words.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
+    const title = chart.drawn.map(panel => `${panel.title}, ${panel.aside}`).join("; ");
+    return `<iframe src="${safe(address)}" title="${safe(title || document.title)}" width="100%" height="520" loading="lazy" style="border:0"></iframe>\n`;
   }
 
   function svg(chart) {
@@ -99,7 +100,7 @@
     CSV: rows => [csv(rows), "text/csv", "dlperf.csv"],
     SVG: (rows, chart) => [svg(chart), "image/svg+xml", "dlperf.svg"],
     PNG: async (rows, chart) => [await png(chart), "image/png", "dlperf.png"],
-    embed: () => [embedding(), "text/plain", "dlperf.html"],
+    embed: (rows, chart) => [embedding(chart), "text/plain", "dlperf.html"],
   };
 
   /* Buttons that copy; shown() gives the rows and the chart, say(words) tells what happened. */

@@ -86,7 +86,7 @@
   const address = one => new URL(dlperf.addressOf(one.row), location).href;
   const nameOf = one => of(one.row, "framework");
   const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), dlperf.gpusText(gpusOf(one.row)),
-    ...of(one.row, "axes").map(pair => `${data.words[pair[0]] || pair[0].replace(/_/g, " ")} ${grouped(pair[1])}`)].filter(Boolean).join(" · ");
+    of(one.row, "settings")].filter(Boolean).join(" · ");
   const doubt = one => of(one.row, "caveats") ? dlperf.doubt(address(one), of(one.row, "caveats")) : "";
   const link = one => element("a", { href: address(one) }, nameOf(one));
 

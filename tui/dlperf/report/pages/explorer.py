@@ -10,6 +10,7 @@ from dlperf.catalog.units import is_rate
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import chip
+from dlperf.report.charts.svg import COLOURS
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.machine import format_fact, localize_facts
 from dlperf.report.pages.overview import METRICS, family, interest, is_training
@@ -76,6 +77,7 @@ def explorer_data(language: Language, data: SiteData) -> str:
         "schema": SCHEMA,
         "columns": [*names, *read_numbers],
         "most_trials": CLAIM.most,
+        "colours": COLOURS,
         "names": names,
         "metrics": _metrics(language, data),
         "words": {name: language.gettext(text) for name, text in TEXTS.items()},
@@ -200,6 +202,7 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "family": family,
         "page": lambda row: at.html_address(at.EXPLORER, at.group_page(at.group_of(row))),
         "axes": lambda row: row.axes,
+        "settings": lambda row: figures.axes_text(language, row.axes),
         "metrics": lambda row: tuple(_metric(one) for one in row.metrics if one.id != row.metric),
     }
 
