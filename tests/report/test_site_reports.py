@@ -15,12 +15,13 @@ from dlperf.catalog.files.load import load_catalog
 from dlperf.evidence.names import FRAMEWORKS
 from dlperf.messages import ENGLISH
 from dlperf.plan import Selection
+from dlperf.plan.axes import run_command
 from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.machine import Probed
 from dlperf.report.pages.explorer import explorer_data
 from dlperf.report.pages.overview import model_charts
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.reports.conditions import hardware_of, run_command
+from dlperf.report.pages.reports.conditions import hardware_of
 from dlperf.report.pages.reports.report import report
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at

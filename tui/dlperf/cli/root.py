@@ -11,7 +11,7 @@ import typer
 
 from dlperf.cli import catalog, database, fetching, importing, machines, parse, plan, results, site, workspaces
 from dlperf.cli.running import campaigns, status
-from dlperf.cli.verdicts import bisect, comparing, gates, reproduce, versions
+from dlperf.cli.verdicts import bisect, comparing, gates, reproduce, tune, versions
 from dlperf.version import version
 
 GROUPS = (
@@ -30,6 +30,7 @@ GROUPS = (
     gates.commands,
     versions.commands,
     bisect.commands,
+    tune.commands,
     importing.commands,
     site.commands,
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from dlperf.errors import RequestError
 if TYPE_CHECKING:
     from dlperf.catalog.axes import AxisValue
     from dlperf.catalog.model import Axis, Case, Recipe
+    from dlperf.plan.model import Selection
 
 ALL = "all"
 """Stands for every value of an axis, also where it has a default."""
@@ -39,6 +41,26 @@ def parse_axes(texts: Collection[str]) -> dict[str, list[str]]:
 def set_options(texts: Collection[str]) -> list[str]:
     """Return the options of ``dlperf run`` that give these values."""
     return [word for name, values in parse_axes(texts).items() for word in ("--set", f"{name}={','.join(values)}")]
+
+
+def run_command(selection: Selection) -> str:
+    """Return the ``dlperf run`` command with the selection from which a campaign was planned."""
+    axes: dict[str, Sequence[str | int]] = {
+        "--hardware": selection.hardware,
+        "--framework": selection.frameworks,
+        "--case": selection.cases,
+        "--precision": selection.precisions,
+        "--batch-size": selection.batch_sizes,
+        "--gpus": selection.scales,
+        "--node": selection.nodes,
+    }
+    words = ["dlperf", "run"]
+    for option, values in axes.items():
+        words += [option, ",".join(map(str, values))] if values else []
+    words += set_options(selection.axes)
+    words += ["--protocol", selection.protocol] if selection.protocol else []
+    words += ["--repeats", str(selection.repeats)] if selection.repeats else []
+    return shlex.join(words)
 
 
 def axis_points(

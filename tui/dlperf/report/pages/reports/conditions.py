@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from dlperf.messages import N_, Language
-from dlperf.plan import Launch, PlannedConfiguration, Selection
-from dlperf.plan.axes import set_options
+from dlperf.plan import Launch, PlannedConfiguration
+from dlperf.plan.axes import run_command
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, grouped
 from dlperf.report.machine import Probed, localize_facts, machine_facts
@@ -94,25 +94,6 @@ def _commands(page: Page, results: Results) -> dict[str, object]:
 def _preparing(launch: Launch) -> list[str]:
     prepared = (*launch.node_preparation.lines, *launch.program_preparation.lines)
     return [*launch.build, *prepared, *map(shlex.join, launch.setup)]
-
-
-def run_command(selection: Selection) -> str:
-    """Return the ``dlperf run`` command with the selection from which a campaign was planned."""
-    axes: dict[str, Sequence[str | int]] = {
-        "--hardware": selection.hardware,
-        "--framework": selection.frameworks,
-        "--case": selection.cases,
-        "--precision": selection.precisions,
-        "--batch-size": selection.batch_sizes,
-        "--gpus": selection.scales,
-    }
-    words = ["dlperf", "run"]
-    for option, values in axes.items():
-        words += [option, ",".join(map(str, values))] if values else []
-    words += set_options(selection.axes)
-    words += ["--protocol", selection.protocol] if selection.protocol else []
-    words += ["--repeats", str(selection.repeats)] if selection.repeats else []
-    return shlex.join(words)
 
 
 def listed(language: Language, values: Iterable[str]) -> str:

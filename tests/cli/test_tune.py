@@ -1,0 +1,90 @@
+"""``dlperf tune``: the fastest of what a recipe can vary, as an operator searches it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from counting_workspace import Counting
+from dlperf.table.load import load_results
+
+ENTRY = """\
+id: mine
+title: Mine
+version: "1"
+format: dlperf
+devices: [cpu]
+recipes:
+  - case: lenet5
+    precisions: [fp32]
+    scales: [1n1g]
+    batch_sizes: [32, 64, 128]
+    interpreter: [sh]
+    command: ["{files}/train.sh", "{batch_size}", "{checkpointing}", "{compile}"]
+    files: [train.sh]
+    axes:
+      checkpointing: {values: [full, none], default: full}
+      compile: {values: ["no", "yes"], default: "no"}
+      gradient_accumulation: {values: [1, 2], default: 1}
+    variants:
+      - {when: {axes: {checkpointing: [none], compile: ["yes"]}}, impossible: compiled programs checkpoint}
+"""
+PROGRAM = """\
+speed=$1
+if [ $2 = none ]; then
+    speed=$((speed * 3))
+    if [ $1 -ge 64 ]; then echo "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"; exit 1; fi
+fi
+if [ $3 = yes ]; then speed=$((speed + 10)); fi
+for step in 10 20 30 40 50 60 70 80 90 100 110 120; do
+    echo "DLPERF 2026-01-01T00:0$((step / 60)):$(printf %02d $((step % 60))).000000Z" \\
+        "step=$step epoch=0 samples=$((step * speed)) loss=1 throughput=$speed"
+done
+"""
+WORDS = ("tune", "-H", "local", "-f", "mine", "-c", "lenet5", "--yes")
+
+
+@pytest.fixture
+def tuned(counting: Counting) -> Counting:
+    (counting.workspace.catalog / "frameworks" / "mine.yaml").write_text(ENTRY)
+    (counting.workspace.catalog / "workloads" / "train.sh").write_text(PROGRAM)
+    return counting
+
+
+def test_the_fastest_configuration_is_found_and_its_command_measures_it(tuned: Counting) -> None:
+    done = tuned.dlperf(*WORDS)
+    assert "1 of 9: batch_size=32, checkpointing=full, compile=no: 32" in done.stderr, "the default comes first"
+    best, *others = done.stdout.splitlines()[1:]
+    assert best.split()[:4] == ["128", "full", "yes", "138.0"]
+    assert any("out of memory" in line for line in others)
+    assert load_results(tuned.workspace) == [], "a search makes no results"
+    again = tuned.dlperf(*shlex.split(done.stdout.splitlines()[-1])[1:], "--repeats", "1", "--yes")
+    assert "138" in again.stdout
+    (row,) = load_results(tuned.workspace)
+    assert (row.value, row.batch_size, dict(row.axes)["gradient_accumulation"]) == (138.0, 128, 1)
+
+
+def test_a_spent_budget_ends_the_search_with_the_best_so_far(tuned: Counting) -> None:
+    done = tuned.dlperf(*WORDS, "--budget", "0.01s", "--json")
+    document = json.loads(done.stdout)
+    assert [each["default"] for each in document["configurations"]] == [True]
+    assert document["command"].startswith("dlperf run --hardware local --framework mine --case lenet5 ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--framework", "numpy"), "--framework: name one, as a search is of one recipe on one machine"),
+        (("--batch-size", "32", "--set", "checkpointing=full", "--set", "compile=no"), "one configuration can run"),
+        (("--precision", "fp8"), "fp8"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(tuned: Counting, words: tuple[str, ...], said: str) -> None:
+    assert said in tuned.dlperf(*WORDS, *words, code=2).stderr
+
+
+def test_a_default_that_fails_ends_the_search(tuned: Counting) -> None:
+    (tuned.workspace.catalog / "workloads" / "train.sh").write_text("exit 3")
+    assert "gives no value: failed: exit code 3" in tuned.dlperf(*WORDS, code=2).stderr
