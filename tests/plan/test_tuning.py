@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dlperf.catalog.files.load import Catalog, load_catalog
+from dlperf.plan.expand import expand
 from dlperf.plan.model import Selection
 from dlperf.plan.tuning import Point, Search, SearchSpace, search_space
 
@@ -62,6 +63,37 @@ def test_what_changes_the_training_keeps_its_default(box: Catalog) -> None:
 
 def test_only_what_can_run_is_proposed(box: Catalog) -> None:
     assert list(space_of(box, "1n1g").choices) == ["batch_size", "checkpointing", "compile"]
+    divided = {tuple(space_of(box, "1n4g").named(point).values())[-2:] for point in space_of(box, "1n4g").points}
+    assert divided == {(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (4, 1)}, "four GPUs share the parts evenly"
+
+
+@pytest.mark.parametrize(
+    ("framework", "case", "gpus", "axes", "reason"),
+    [
+        (
+            "torchtitan",
+            "llama3-8b",
+            "1n1g",
+            ("tensor_parallel=2",),
+            "tensor_parallel=2 is for a multiple of 2 GPUs, not 1",
+        ),
+        (
+            *("torchtitan", "llama3-8b", "1n4g", ("tensor_parallel=4", "context_parallel=2")),
+            "tensor_parallel=4, context_parallel=2 is for a multiple of 8 GPUs, not 4",
+        ),
+        (
+            *("torchtitan", "qwen3-30b-a3b-4l", "1n4g", ("expert_parallel=8",)),
+            "expert_parallel=8 is for a multiple of 8 GPUs, not 4",
+        ),
+    ],
+)
+def test_parts_that_the_gpus_cannot_share_evenly_have_no_plan(
+    box: Catalog, framework: str, case: str, gpus: str, axes: tuple[str, ...], reason: str
+) -> None:
+    wanted = Selection(("box",), (framework,), (case,), ("bf16",), scales=(gpus,), axes=axes)
+    plan = expand(wanted, box)
+    assert not plan.configurations
+    assert {str(item.reason) for item in plan.impossible} == {reason}
 
 
 def test_every_point_is_proposed_once(box: Catalog) -> None:

@@ -15,6 +15,10 @@ SEQUENCE_LENGTH = "sequence_length"
 """Axis of the tokens of a sample."""
 ACCUMULATION = "gradient_accumulation"
 """Axis of the batches whose gradients are added up for one step."""
+PARTS = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+"""Axes of the parts of one model that so many GPUs hold together."""
+EXPERTS = ("expert_parallel",)
+"""Axis of the groups of experts."""
 REVISION = "revision"
 """Axis of two versions of a program that are compared."""
 _UNSAFE = re.compile(r"[^\w.-]+", re.ASCII)

@@ -12,7 +12,7 @@ from dlperf.errors import RequestError
 from dlperf.messages import Message, message
 from dlperf.plan.axes import declared_axes
 from dlperf.plan.model import Plan, Selection
-from dlperf.plan.subject import fits, max_nodes, precisions_of
+from dlperf.plan.subject import fits, max_nodes, precisions_of, uneven_parts
 
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
@@ -84,7 +84,7 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
     accelerator = catalog.accelerators[hardware.accelerator] if hardware.accelerator else None
     precision = _precision(point.precision, recipe, precisions_of(accelerator, catalog.precisions))
     scale = _scale(point, hardware, recipe, case)
-    axes, unset = _axes(point, case, recipe)
+    axes, unset = _axes(point, case, recipe, _gpus(scale))
     batch_sizes = _batch_sizes(point.batch_size, recipe)
     selection = replace(
         given,
@@ -175,11 +175,14 @@ def _gpus(scale: str) -> int:
     return nodes * gpus
 
 
-def _axes(point: Configuration, case: Case, recipe: Recipe) -> tuple[tuple[str, ...], list[tuple[str, AxisValue]]]:
-    """Return the axes that can be set, as ``name=value``, and those that cannot."""
+def _axes(
+    point: Configuration, case: Case, recipe: Recipe, gpus: int
+) -> tuple[tuple[str, ...], list[tuple[str, AxisValue]]]:
+    """Return the axes that can be set on so many GPUs, as ``name=value``, and those that cannot."""
     declared, chosen, unset = declared_axes(case, recipe), [], []
+    uneven = uneven_parts(point.axes, gpus)
     for name, value in point.axes:
-        if name in declared and str(value) in map(str, declared[name].values):
+        if name not in uneven and name in declared and str(value) in map(str, declared[name].values):
             chosen.append(f"{name}={value}")
         elif not _is_implied(point, name, value):
             unset.append((name, value))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from dlperf.catalog.axes import SEQUENCE_LENGTH, Configuration, matches
+from dlperf.catalog.axes import EXPERTS, PARTS, SEQUENCE_LENGTH, AxisValue, Configuration, axes_text, matches
 from dlperf.catalog.files.problem import listed
 from dlperf.catalog.units import VARYING_UNITS, counts_samples
 from dlperf.messages import Message, message, quoted
@@ -137,7 +138,21 @@ def _wrong_further_axis(subject: Subject) -> Message | None:
         if value not in declared[name].values:
             offered = listed(declared[name].values)
             return message("axis_value", **facts, axis=name, value=str(value), offered=offered)
+    point = subject.configuration
+    if uneven := uneven_parts(point.axes, point.gpus_total):
+        parts = math.prod(uneven.values())
+        return message("too_many_parts", axes=axes_text(uneven.items()), parts=parts, gpus=point.gpus_total)
     return None
+
+
+def uneven_parts(axes: Iterable[tuple[str, AxisValue]], gpus: int) -> dict[str, int]:
+    """Return the axes by whose parts of a model, or groups of experts, so many GPUs cannot be divided."""
+    counts = {name: int(value) for name, value in axes if name in (*PARTS, *EXPERTS) and str(value).isdigit()}
+    for names in (PARTS, EXPERTS):
+        divided = {name: counts[name] for name in names if counts.get(name, 1) > 1}
+        if gpus % math.prod(divided.values()):
+            return divided
+    return {}
 
 
 def _excluded(subject: Subject) -> Message | None:
