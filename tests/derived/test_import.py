@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dlperf.app.model.results_table import ResultsView
 from dlperf.catalog.files.load import Catalog, load_catalog
 from dlperf.derived import import_writer
 from dlperf.derived.import_writer import write_import
@@ -20,12 +21,16 @@ from dlperf.evidence.log_table import read_log_table
 from dlperf.evidence.logs import BUILTIN_FORMATS
 from dlperf.evidence.names import NameFacts, parse_pattern
 from dlperf.plan import PlannedProtocol, TrialKey
+from dlperf.report.files.downloads import site_rows
+from dlperf.report.load import load_site_data
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import TrialRecord
 from dlperf.runs.store import parse_record, read_campaign
+from dlperf.table.database import results_database
 from dlperf.table.load import load_results
+from dlperf.table.rows import row_of_trial
 from dlperf.verification.verify import verify_campaign
 from handmade_trials import own_log, workspace_in
 
@@ -115,6 +120,21 @@ def test_an_imported_campaign_says_that_nothing_was_launched_and_verifies(
     assert (planned.launch.imported, planned.launch.launcher, planned.launch.command) == (True, "", ())
     assert campaign_status(campaign).finished
     assert verify_campaign(campaign, BUILTIN_FORMATS).differences == ()
+
+
+def test_imported_values_are_called_measured_nowhere(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
+    (folder / "a.log").write_text(paddle_log(394.0))
+    facts = NameFacts(model="resnet50", framework="paddle", precision="fp32", batch_size=256, nodes=1, gpus=8)
+    plan = plan_import(replace(request_for(folder / "a.log"), given=facts), catalog, BUILTIN_FORMATS)
+    write_import(workspace, "theirs", plan, BUILTIN_FORMATS)
+    (row,) = load_results(workspace)
+    database = results_database(workspace, None)
+    assert database.execute("SELECT origin, status FROM campaigns JOIN results").fetchall() == [
+        ("imported", "imported")
+    ]
+    assert (str(row.status), str(row_of_trial(row, row.trials[0]).status)) == ("imported", "imported")
+    assert "| imported · findings: " in ResultsView(rows=(row,)).as_markdown()
+    assert [each.date for each in site_rows(load_site_data(workspace), [row])] == [""]
 
 
 def test_an_id_of_the_catalogue_brings_its_facts(folder: Path, catalog: Catalog):

@@ -158,6 +158,7 @@ def test_a_campaign_of_imported_logs_does_not_claim_to_have_run() -> None:
     report_text = text[at.report_page("first", "resnet50-imagenet")]
     assert "Nothing was run here" in report_text
     assert "dlperf run" not in report_text
+    assert "The data are those of the source." in report_text
     assert "Computed from imported logs (1)" in text["index.md"]
 
 

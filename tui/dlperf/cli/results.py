@@ -35,7 +35,8 @@ def results(
     selection: Selection,
     campaign: options.CampaignsOption = None,
     status: Annotated[
-        options.Words, typer.Option("--status", metavar="WORD,…", help="measured, published, not run, failed …")
+        options.Words,
+        typer.Option("--status", metavar="WORD,…", help="measured, imported, published, not run, failed …"),
     ] = None,
     metric: options.MetricsOption = None,
     as_json: options.JsonOption = False,

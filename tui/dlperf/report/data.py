@@ -235,6 +235,10 @@ class SiteData:
         record, report = self.campaigns.get(campaign), self.published.get(campaign)
         return record.created if record else (report.date if report else None) or ""
 
+    def date(self, row: ConfigurationResult) -> str:
+        """Return when a result was published or its campaign created; empty where that is unknown."""
+        return row.date or ("" if self.is_imported(row.campaign) else self.created(row.campaign))
+
     @cached_property
     def plans(self) -> dict[tuple[str, str], PlannedConfiguration]:
         """Return planned configurations by campaign and id."""

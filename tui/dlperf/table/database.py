@@ -62,7 +62,8 @@ def results_database(workspace: WorkspacePaths, complain: Callable[[DlperfError]
 
     def insert_campaign(paths: CampaignPaths) -> None:
         record, rows = load_campaign(paths, open_reader)
-        tables.insert("campaigns", record, origin="measured", date=record.created, tags=" ".join(tags_of(paths)))
+        origin = "imported" if any(each.launch.imported for each in record.configurations) else "measured"
+        tables.insert("campaigns", record, origin=origin, date=record.created, tags=" ".join(tags_of(paths)))
         tables.insert_results(rows)
 
     list(each_readable(campaigns_of_results(workspace), insert_campaign, complain))

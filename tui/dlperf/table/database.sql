@@ -2,7 +2,7 @@
 
 CREATE TABLE campaigns (
   name TEXT NOT NULL,        -- published/<report> for a third-party report
-  origin TEXT NOT NULL,      -- measured or published
+  origin TEXT NOT NULL,      -- measured, imported or published
   date TEXT,                 -- when it was created (ISO 8601, UTC), a report published (year, month or day)
   dlperf_version TEXT,       -- that planned it
   tags TEXT                  -- words given by a user, with blanks between
@@ -21,7 +21,7 @@ CREATE TABLE results (
   gpus INTEGER,              -- of each node
   axes TEXT,                 -- further axes as a JSON object: json_extract(axes, '$.sequence_length')
   protocol TEXT,             -- how samples became a value
-  status TEXT NOT NULL,      -- code: measured, published, or why there is no value
+  status TEXT NOT NULL,      -- code: measured, imported, published, or why there is no value
   cause TEXT,                -- of a status without value
   metric TEXT NOT NULL,      -- the primary one of the case
   value REAL,                -- of the primary metric

@@ -28,10 +28,10 @@ class MetricResult(MetricValue):
 
 
 STATUSES = (
-    *("measured", "published", "not_run", "not_published", "running", "out_of_memory", "not_supported"),
+    *("measured", "imported", "published", "not_run", "not_published", "running", "out_of_memory", "not_supported"),
     *("failed", "timed_out", "cancelled", "lost"),
 )
-"""The last four are how the last trial ended."""
+"""An imported value is of logs of others; the last four are how the last trial ended."""
 
 
 @dataclass(frozen=True, slots=True)

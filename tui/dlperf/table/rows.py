@@ -94,7 +94,7 @@ def _measured_row(
         value=total.value,
         spread=total.spread,
         n=total.n,
-        status=Status("measured"),
+        status=Status("imported" if planned.launch.imported else "measured"),
         mfu=_mfu(planned, total.value),
         samples_per_joule=_median_of([trial.samples_per_joule for trial in trials if trial.usable]),
     )
@@ -170,7 +170,8 @@ def row_of_metric(row: ConfigurationResult, name: str) -> ConfigurationResult | 
 
 def row_of_trial(row: ConfigurationResult, trial: TrialResult) -> ConfigurationResult:
     """Return the row of a configuration as if this were its only trial."""
-    status = Status("measured") if trial.usable else _status_of(trial)
+    with_value = row.status if row.status.code == "imported" else Status("measured")
+    status = with_value if trial.usable else _status_of(trial)
     row = replace(row, trials=(trial,), findings=trial.findings, status=status, speedup=None, efficiency=None)
     return replace(row, value=trial.value if trial.usable else None, spread=None, n=1)
 

@@ -78,8 +78,8 @@ def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[
         RequestError: there is none, or one has fewer than five trials or a value of zero.
     """
     latest: dict[tuple[str, str], ConfigurationResult] = {}
-    measured = (row for row in rows if row.status.code == "measured" and row.value)
-    for row in sorted(measured, key=last_start):
+    own = (row for row in rows if row.value and not row.is_third_party)
+    for row in sorted(own, key=last_start):
         latest[row.id, row.metric] = row
     if not latest:
         raise RequestError("no measured result is selected: see `dlperf results`, or measure one with `dlperf run`")

@@ -29,7 +29,7 @@ _KEY = re.compile(r"[\w. /-]{1,200}", re.ASCII)
 
 
 def push_results(address: str, rows: Iterable[ConfigurationResult]) -> int:
-    """Push each measured result that the server lacks into the experiment ``dlperf``; return how many.
+    """Push each result of a campaign that the server lacks into the experiment ``dlperf``; return how many.
 
     Raises:
         DlperfError: the address is none, or the server does not take them.
@@ -39,7 +39,7 @@ def push_results(address: str, rows: Iterable[ConfigurationResult]) -> int:
     server = _TrackingServer(address)
     experiment = server.experiment()
     known = set(server.pushed(experiment))
-    new = [row for row in rows if row.n and row.status.code == "measured" and _name(row) not in known]
+    new = [row for row in rows if row.n and not row.is_third_party and _name(row) not in known]
     for row in new:
         server.push(experiment, row)
     return len(new)
@@ -72,7 +72,7 @@ class _TrackingServer:
     def push(self, experiment: str, row: ConfigurationResult) -> None:
         begun = min((_milliseconds(trial.started) for trial in row.trials if trial.started), default=0)
         caveats = ", ".join(finding.code for finding in row.caveats)
-        tags = _pairs({RESULT: _name(row), "campaign": row.campaign, "caveats": caveats})
+        tags = _pairs({RESULT: _name(row), "campaign": row.campaign, "status": row.status.code, "caveats": caveats})
         asked = {"experiment_id": experiment, "start_time": begun, "run_name": row.id, "tags": tags}
         run = self._call("runs/create", **asked)["run"]["info"]["run_id"]
         self._call("runs/log-batch", run_id=run, params=_pairs(_parameters(row)))

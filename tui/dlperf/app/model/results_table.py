@@ -213,9 +213,9 @@ def figure_text(row: ConfigurationResult) -> str:
 def _note(row: ConfigurationResult) -> str:
     if row.value is None:
         return printable(row.status.reason(language()))
-    if row.status.code != "measured":
-        return row.status.kind(language())
-    return _("findings: {count}", count=len(row.findings)) if row.findings else ""
+    kind = row.status.kind(language()) if row.status.code != "measured" else ""
+    findings = _("findings: {count}", count=len(row.findings)) if row.findings and not row.is_third_party else ""
+    return " · ".join(filter(None, (kind, findings)))
 
 
 def about_result(row: ConfigurationResult) -> list[str]:

@@ -49,7 +49,7 @@ class Download:
 def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[SiteRow]:
     return [
         SiteRow(
-            **field_values(row) | {"date": row.date or data.created(row.campaign)},
+            **field_values(row) | {"date": data.date(row)},
             roofline=data.roofline(row),
             address=_address_of(row),
         )

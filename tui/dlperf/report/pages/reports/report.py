@@ -86,7 +86,9 @@ def _tested(page: Page, results: Results) -> dict[str, object]:
 
 
 def _dataset(page: Page, case: Case, results: Results) -> str:
-    """Return the dataset of the training, which may differ from the one that the case names."""
+    """Return the dataset of the training, which may differ from the one that the case names; empty where unknown."""
+    if not any(page.data.is_ours(row.campaign) for row in results):
+        return ""
     plans = [plan for plan in map(page.data.plan, results) if plan is not None]
     synthetic = {bool(plan.options.get("synthetic_data")) for plan in plans}
     if case.dataset == "synthetic":
