@@ -83,6 +83,17 @@ def test_two_commits_run_in_turns_in_one_campaign_and_the_slower_one_fails(count
     assert f"facts.commit: {fast} against {slow}" in pair.differences
 
 
+def test_a_trial_that_fails_leaves_open_whether_a_version_is_the_same(counting, checkout):
+    commit(checkout, "1")
+    script = checkout / "train" / "count.sh"
+    script.write_text('echo >>"$HOME/starts"; [ "$(wc -l <"$HOME/starts")" = 3 ] && exit 7\n' + script.read_text())
+    git(checkout, "commit", "-q", "-a", "-m", "Fail in the third trial")
+    done = counting.dlperf("ab", "--a", "HEAD~1", "--b", "HEAD", *WORDS, "--ci", "verdict", code=4)
+    assert "1 of 7 trials failed or gave no value" in done.stdout
+    assert "gate open: 0 of 1 worse than A" in done.stderr
+    assert "<error" in (counting.workspace.root / "verdict/junit.xml").read_text()
+
+
 def test_a_version_runs_again_after_its_campaign_has_ended(counting, checkout):
     sides = [commit(checkout, slower) for slower in ("1", "2")]
     (counting.home / "broken").touch()

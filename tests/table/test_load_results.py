@@ -76,6 +76,17 @@ def test_of_a_disturbed_trial_and_its_repeat_the_repeat_counts_and_both_are_show
     assert str(row.findings[0].message) == f"excluded trials: trial 2 (repeated as trial 3: {why})"
 
 
+def test_trials_that_failed_are_a_caveat_until_they_are_run_again(workspace: WorkspacePaths):
+    item = planned(repeats=1)
+    campaign = measured_campaign(workspace, "a", [(item, [100.0])])
+    end_trial(campaign, item, 2, {"n0/out.log": own_log(100.0)}, State.TIMED_OUT)
+    end_trial(campaign, item, 3, {"n0/out.log": "nothing"})
+    end_trial(campaign, item, 4, {}, State.LOST)
+    assert "2 of 4 trials failed or gave no value" in map(str, (each.message for each in the_row(workspace).findings))
+    end_trial(campaign, item, 5, {"n0/out.log": own_log(100.0)}, retry_of=2)
+    assert "1 of 4 trials failed or gave no value" in map(str, (each.message for each in the_row(workspace).findings))
+
+
 def test_a_repeat_counts_whatever_its_figure_and_even_if_it_was_disturbed_as_well(workspace: WorkspacePaths):
     item = planned(repeats=1)
     campaign = write_planned(workspace, "a", [item])

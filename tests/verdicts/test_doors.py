@@ -197,6 +197,21 @@ def test_results_of_two_protocols_are_compared_at_no_door() -> None:
     assert "unequal_setting" in [why.code for why in claim(before, now).reasons]
 
 
+@pytest.mark.parametrize(
+    ("verdict", "outcome"), [("better", "cannot_tell"), ("worse", "worse"), ("same", "cannot_tell")]
+)
+def test_what_is_left_of_trials_that_failed_may_be_worse_but_is_never_the_same(verdict: str, outcome: str) -> None:
+    a, b = PAIRS[verdict]
+    lost = warning("trials_failed", count=1, of=8)
+    before, now = row(*a), replace(row(*b, turn=1), findings=(lost,))
+    (reference,) = baseline_of("main", [row(*a)], [row(*a)]).references
+    for judged in (judge_rows(before, now), judge_reference(reference, replace(now, campaign="two"))):
+        assert (judged.outcome, below(judged, 0.98)) == (outcome, outcome)
+        assert ("1 of 8 trials failed" in str(judged.verdict)) == (outcome == "cannot_tell")
+        assert not judged.wants_trials
+    assert "1 of 8 trials failed" in str(claim(before, now).verdict)
+
+
 def test_nothing_that_was_judged_is_a_failure() -> None:
     assert exit_code([]) is ExitCode.MEASURED_FAILED
     assert exit_code(["better", "cannot_tell", "worse"]) is ExitCode.MEASURED_FAILED

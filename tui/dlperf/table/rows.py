@@ -28,6 +28,8 @@ ALL = "all"
 REPEATED = "repeated"
 """Finding of a trial that its repeat replaces."""
 
+FAILED = "trials_failed"
+"""Finding that trials failed: what they would have measured is not known."""
 UNCOUNTED = "uncounted"
 """Finding of a trial at the start that does not count."""
 NEEDS_BEFORE = {
@@ -90,7 +92,9 @@ def _measured_row(
             ),
             *_other_metrics(planned, [trial for trial in trials if trial.usable]),
         ),
-        findings=distinct((*findings_of_trials(values, planned.repeats), *_trial_findings(succeeded))),
+        findings=distinct(
+            (*findings_of_trials(values, planned.repeats), *_failed(trials, statuses), *_trial_findings(succeeded))
+        ),
         value=total.value,
         spread=total.spread,
         n=total.n,
@@ -221,6 +225,16 @@ def _status_of(trial: TrialResult) -> Status:
     if trial.state == State.SUCCEEDED:
         return Status("failed", trial.why_unusable)
     return Status(trial.state, None if trial.state == State.CANCELLED else trial.cause)
+
+
+def _failed(trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]) -> tuple[Finding, ...]:
+    """Say how many trials their program failed, or gave no value, without another in their place."""
+    again = {status.retry_of for status in statuses}
+    failed = {item.key.number for item in statuses if item.state in (State.FAILED, State.TIMED_OUT)}
+    failed |= {trial.number for trial in trials if trial.state == State.SUCCEEDED and not trial.usable}
+    failed -= again | {trial.number for trial in trials if any(each.code == UNCOUNTED for each in trial.errors)}
+    ended = {trial.number for trial in trials} - again
+    return (warning(FAILED, count=len(failed), of=len(ended | failed)),) if failed else ()
 
 
 def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:

@@ -21,7 +21,7 @@ from dlperf.verdicts.inference.verdict import (
     judge,
     two_campaigns,
 )
-from dlperf.verdicts.refusals import refusals
+from dlperf.verdicts.refusals import failures, refusals
 from dlperf.verdicts.variation import UNKNOWN, Known, known_of_pair
 
 Outcome = Literal["better", "worse", "same", "cannot_tell", "missing"]
@@ -115,7 +115,7 @@ def judge_rows(
     if enough:
         evidence = Sides(*pairs, paired=True) if alternated else two_campaigns(*sides, known.campaigns, machines)
         found = judge(evidence, policy)
-    why = list(refusals(before, now))
+    why = [*refusals(before, now), *(failures(now) if found is None or found.code != "worse" else [])]
     if found is None or found.code == "cannot_tell":
         why.append(undecided(found))
     code: Outcome = "cannot_tell" if found is None or why else found.code
@@ -141,10 +141,10 @@ def describe_verdict(found: Verdict, row: ConfigurationResult, code: str, why: I
 def below(item: Judgement, ratio: float) -> Outcome:
     """Return whether the later result does less than this part of the earlier one, higher being better.
 
-    ``worse`` where all of the interval is less, ``same`` where none of it is, ``cannot_tell`` where it holds the part,
-    where a side has fewer trials than the policy needs, or where the metric refuses a verdict. The ratio of the values
-    alone decides above 1, and of third-party results, whose trials are not known. What the earlier one lacks is the
-    ``same``, what the later one alone lacks or is another quantity is ``missing``.
+    ``worse`` where all of the interval is less, ``same`` where none of it is and no trial failed, ``cannot_tell`` where
+    it holds the part, where a side has fewer trials than the policy needs, or where the metric refuses a verdict. The
+    ratio of the values alone decides above 1, and of third-party results, whose trials are not known. What the earlier
+    one lacks is the ``same``, what the later one alone lacks or is another quantity is ``missing``.
     """
     pair, found = item.pair, item.found
     if pair is None or pair.gain is None:
@@ -154,6 +154,6 @@ def below(item: Judgement, ratio: float) -> Outcome:
     few = min(len(pair.a.values), len(pair.b.values)) < item.policy.least
     if found is None or few or any(refusals(pair.a, pair.b)):
         return "cannot_tell"
-    if 1 + found.low >= ratio:
+    if 1 + found.low >= ratio and not any(failures(pair.b)):
         return "same"
     return "worse" if 1 + found.high < ratio else "cannot_tell"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
+from dlperf.table.rows import FAILED
 from dlperf.verdicts.families import family_of
 
 LEAST_READINGS = 20
@@ -29,3 +30,8 @@ def refusals(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message
     readings = min((trial.telemetry_samples for trial in trials), default=0)
     if "readings" in needs and readings < LEAST_READINGS:
         yield message("needs_readings", metric=b.metric, count=readings, least=LEAST_READINGS)
+
+
+def failures(row: ConfigurationResult) -> Iterator[Message]:
+    """Yield that trials of a result failed: those that are left may show that it is worse, but not that it is none."""
+    yield from (finding.message for finding in row.findings if finding.code == FAILED)

@@ -12,7 +12,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_note, print_text
-from dlperf.cli.verdicts.deciding import Deciding, options_of, seconds_of
+from dlperf.cli.verdicts.deciding import Deciding, code_of, options_of, seconds_of
 from dlperf.cli.verdicts.gates import print_judgements
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import one_line
@@ -95,8 +95,7 @@ def run(
     deciding = Deciding(paths, judge, seconds)
     code = run_in_foreground(workspace.paths, paths, more=deciding)
     if code is not ExitCode.INTERRUPTED:
-        verdict = print_judgements(deciding.found or judge(), f"baseline {gate}", ci)
-        code = code or verdict
+        code = code_of(code, print_judgements(deciding.found or judge(), f"baseline {gate}", ci))
     raise typer.Exit(code)
 
 

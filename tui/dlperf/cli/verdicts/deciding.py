@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dlperf.cli.output import print_note
-from dlperf.errors import RequestError
+from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ def seconds_of(budget: str | None) -> float:
     if not found:
         raise RequestError(f"--budget {budget}: write a time such as 90s, 45m or 3h")
     return float(found[1]) * SECONDS[found[2]]
+
+
+def code_of(ended: ExitCode, verdict: ExitCode) -> ExitCode:
+    """Return how a command ends that ran trials and judged them: trials that failed are part of the verdict."""
+    return ended if ended is ExitCode.UNREACHABLE else verdict
 
 
 @dataclass

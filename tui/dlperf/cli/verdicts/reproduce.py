@@ -9,7 +9,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_text
-from dlperf.cli.verdicts.deciding import Deciding, options_of, seconds_of
+from dlperf.cli.verdicts.deciding import Deciding, code_of, options_of, seconds_of
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import number, percent
 
@@ -47,8 +47,9 @@ def reproduce(
     Hardware, framework and protocol are those of the result unless given. Five trials run, then up to ten
     (--max-repeats). Campaigns and machines differ by themselves: by how much is taken from the configurations of the
     workspace that ran in seven campaigns on one machine, or on three machines, and assumed until then. Exits with 1 if
-    the new trials are worse or one failed, with 4 if it cannot be told. Of a third-party result the nearest
-    configuration runs that the machine can, and the verdict is a share of the published throughput of a GPU.
+    the new trials are worse or give no value, with 4 if it cannot be told, as where some of them failed. Of a
+    third-party result the nearest configuration runs that the machine can, and the verdict is a share of the published
+    throughput of a GPU.
     """
     from dlperf.campaign.create import create_campaign
     from dlperf.cli.plan import print_plan
@@ -93,7 +94,7 @@ def reproduce(
         print_json(found.as_data() | found.pair.as_data() | agreement | {"pair": None})
     else:
         _print_agreement(found, found.pair)
-    raise typer.Exit(code or exit_code([found.outcome]))
+    raise typer.Exit(code_of(code, exit_code([found.outcome])))
 
 
 def _plan_published(

@@ -11,7 +11,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_note
-from dlperf.cli.verdicts.deciding import Deciding, options_of, seconds_of
+from dlperf.cli.verdicts.deciding import Deciding, code_of, options_of, seconds_of
 from dlperf.cli.verdicts.gates import print_judgements
 from dlperf.errors import ExitCode
 
@@ -45,7 +45,7 @@ def ab(
     The order is drawn, and pairs are added until the verdict is clear.
 
     One trial of each that does not count comes first, then five pairs, then more up to 15 (--max-repeats). Exits with
-    1 if B is worse or a trial failed, with 4 if it cannot be told.
+    1 if B is worse or gives no value, with 4 if it cannot be told, as of a B some of whose trials failed.
 
     The recipe's `workdir` names the checkout. While the campaign runs, commits are checked out in runs/.versions. An
     image takes the place of the framework's container, a lock of catalog/workloads that of its requirements.
@@ -58,7 +58,7 @@ def ab(
     found, code, _ = Turns(workspace, plan, yes, seconds, chosen).run(sides, name)
     verdict = print_judgements(found, f"A ({sides[0].label})", ci)
     _print_reasons(found)
-    raise typer.Exit(code or verdict)
+    raise typer.Exit(code_of(code, verdict))
 
 
 @dataclass(frozen=True)
