@@ -63,13 +63,14 @@ def known_variation(rows: Iterable[ConfigurationResult]) -> Known:
     """Return the variation between campaigns and that between machines, each None until enough were measured.
 
     Between campaigns: of configurations that ran in seven campaigns on one machine, whatever their programs: what
-    programs change counts as variation. Between machines: of equal programs that ran on three machines of a kind.
+    programs change counts as variation. Between machines: of equal programs that ran on three machines of a kind. What
+    others sent does not count.
     """
     series: dict[tuple[object, ...], list[float]] = {}
     kinds: dict[tuple[object, ...], dict[Recorded, list[float]]] = {}
     for row in sorted(rows, key=last_start):
         gpus = machine_of(row)
-        if row.value and row.value > 0 and gpus:
+        if row.value and row.value > 0 and gpus and not row.source:
             point = row.id, row.metric, row.unit, row.protocol
             series.setdefault((*point, gpus), []).append(row.value)
             kinds.setdefault((*point, recorded(row, "programs.")), {}).setdefault(gpus, []).append(row.value)
