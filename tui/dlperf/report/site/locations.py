@@ -32,6 +32,8 @@ YOUR_NUMBER_STYLE = "assets/stylesheets/your-number.css"
 EXPLORER_STYLE = "assets/stylesheets/explorer.css"
 PALETTE = "results/palette.css"
 HISTORY = "results/history.md"
+DATA = (".csv", ".gz", ".json", ".lock", ".toml", ".txt", ".yaml", ".yml")
+"""Ends of names of files that no browser runs."""
 SCRIPTS = "assets/javascripts"
 """Folder of the theme's scripts, in each language."""
 RESULTS_PARQUET = "data/results.parquet"
@@ -159,8 +161,8 @@ def log_download(sha256: str) -> str:
 
 
 def file_download(sha256: str, name: str) -> str:
-    """Return the path of another file of a trial; scripts and programs are offered as text."""
-    return f"data/files/{sha256}.{posixpath.basename(name)}" + (".txt" if name.endswith((".sh", ".py")) else "")
+    """Return the path of another file of a trial; what is no data is offered as text, so that no browser runs it."""
+    return f"data/files/{sha256}.{posixpath.basename(name)}" + ("" if name.endswith(DATA) else ".txt")
 
 
 def relative(page: str, target: str) -> str:
