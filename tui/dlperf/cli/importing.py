@@ -1,4 +1,4 @@
-"""``dlperf import``."""
+"""``dlperf import``, ``share`` and ``accept``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.cli.options import JsonOption, current_catalog, current_workspace
+from dlperf.cli.options import (
+    CampaignArgument,
+    JsonOption,
+    current_catalog,
+    current_workspace,
+    print_skipped,
+    read_workspace,
+)
 from dlperf.cli.output import print_json, print_note, print_table, print_text
+from dlperf.cli.writable import writable_file
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun, one_line
 
@@ -231,3 +239,51 @@ def _document(campaign: str, dry_run: bool, plan: ImportPlan, results: dict[Tria
         ],
         "skipped": plan.skipped,
     }
+
+
+@commands.command()
+def share(
+    context: typer.Context,
+    campaign: CampaignArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Default: CAMPAIGN.tar.gz.", callback=writable_file),
+    ] = None,
+) -> None:
+    """Write a campaign as one file for others. Secrets, home folders and user names are replaced."""
+    from dlperf.bundles.share import share_campaign
+    from dlperf.evidence.logs import log_reader
+    from dlperf.report.redaction import report_lines, without_secrets
+    from dlperf.runs.lookup import find_campaign
+
+    workspace = read_workspace(context)
+    paths = find_campaign(workspace, campaign)
+    target = output or Path(f"{paths.directory.name}.tar.gz")
+    found = share_campaign(paths, target, log_reader(workspace, print_skipped))
+    for line in report_lines(found, without_secrets(workspace, [paths.name])):
+        print_note(line)
+    print_note(f"{target}: {target.stat().st_size / 1e6:.2f} MB: look through it with `tar xzf` before you send it")
+
+
+@commands.command()
+def accept(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Written by `dlperf share`.")],
+    sender: Annotated[str, typer.Option("--from", metavar="NAME", help="Who sent it; shown as the source.")],
+    campaign: Annotated[
+        str, typer.Option("--campaign", metavar="NAME", help="Name of the new campaign; default: that of the file.")
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Add a campaign that others sent, if its logs give its values. Nothing in it is run or trusted."""
+    from dlperf.bundles.accept import accept_bundle
+    from dlperf.evidence.logs import log_reader
+
+    workspace = read_workspace(context)
+    logs, catalog = log_reader(workspace, print_skipped), current_catalog(context)
+    found = accept_bundle(workspace, file, sender, campaign, catalog, logs)
+    if as_json:
+        print_json(found)
+    else:
+        values = count_noun(found.figures, "value")
+        print_note(f"{values} recomputed from the logs and accepted as {found.campaign}, sent by {sender}")

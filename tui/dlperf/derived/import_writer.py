@@ -33,7 +33,7 @@ def write_import(
     """
     campaign = workspace.campaign(name)
     refuse_existing(campaign)
-    with _staged(workspace, campaign) as staging:
+    with staged(workspace, campaign) as staging:
         token, trials = secrets.token_hex(4), tuple(plan.trials)
         record = CampaignRecord(name, token, utc_now(), version(), Selection(), plan.configurations, trials)
         planned = {item.configuration.id: item for item in plan.configurations}
@@ -55,7 +55,7 @@ def refuse_existing(campaign: CampaignPaths) -> None:
 
 
 @contextmanager
-def _staged(workspace: WorkspacePaths, campaign: CampaignPaths) -> Iterator[CampaignPaths]:
+def staged(workspace: WorkspacePaths, campaign: CampaignPaths) -> Iterator[CampaignPaths]:
     """Provide a folder that becomes the campaign at the end, and is removed after an error."""
     folder = workspace.staging(campaign)
     try:

@@ -99,7 +99,7 @@ def build_site(
     if strict and data.wrong:
         raise DlperfError(data.wrong[0])
     sources = write_pages(workspace, data)
-    unknown = without_secrets(workspace, data)
+    unknown = without_secrets(workspace, data.campaigns)
     if strict:
         acknowledged = read_acknowledged(workspace.site / "acknowledged.yaml")
         refuse_leaks(without_acknowledged(sources.redacted, acknowledged), unknown)

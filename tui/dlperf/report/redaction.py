@@ -37,14 +37,21 @@ def site_redactor(workspace: WorkspacePaths, data: SiteData) -> Redactor:
     homes: set[str] = set()
     users = {node.user for entry in data.hardware.values() for node in entry.nodes if node.user}
     for name, record in data.campaigns.items():
-        paths = workspace.campaign(name)
-        for mark, value in secrets_of(paths.directory).items():
+        redactor = campaign_redactor(workspace.campaign(name), record)
+        for mark, value in redactor.secrets.items():
             # campaigns may give one placeholder to different values
             secrets[mark if secrets.get(mark, value) == value else f"{mark[:-1]}-{len(secrets)}]"] = value
-        homes |= _homes(paths, record)
-        users |= {node.user for item in record.configurations for node in item.launch.nodes if node.user}
-    users |= {home.rpartition("/")[2] for home in homes}
+        homes |= redactor.homes
+        users |= redactor.users
     return Redactor(secrets, True, frozenset(homes), frozenset(users), spellings=page_spellings)
+
+
+def campaign_redactor(paths: CampaignPaths, record: CampaignRecord) -> Redactor:
+    """Return the redactor of the files of one campaign."""
+    homes = _homes(paths, record)
+    users = {node.user for item in record.configurations for node in item.launch.nodes if node.user}
+    users |= {home.rpartition("/")[2] for home in homes}
+    return Redactor(secrets_of(paths.directory), True, frozenset(homes), frozenset(users))
 
 
 def of_overviews(redactor: Redactor) -> Redactor:
@@ -76,9 +83,9 @@ def page_spellings(value: str) -> tuple[str, ...]:
     return md.text(value), md.text(escape(value)), md.attribute(value)
 
 
-def without_secrets(workspace: WorkspacePaths, data: SiteData) -> list[str]:
+def without_secrets(workspace: WorkspacePaths, names: Iterable[str]) -> list[str]:
     """Return the campaigns whose plans have secrets that are not here, so that they are not found in logs."""
-    paths = [workspace.campaign(name) for name in data.campaigns]
+    paths = [workspace.campaign(name) for name in names]
     unknown = [each for each in paths if not secrets_of(each.directory) and has_placeholder(read_bytes(each.plan))]
     return [each.name for each in unknown]
 

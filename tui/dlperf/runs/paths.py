@@ -18,6 +18,7 @@ from dlperf.plan import TrialKey
 PLAN = "campaign.json"
 PLAN_OF_0_1 = "campaign.yaml"
 LOG = "out.log"
+ARRIVALS = "out.times"
 
 
 LONGEST_CAMPAIGN, LONGEST_FOLDER = 120, 200
@@ -92,7 +93,7 @@ class NodePaths:
     profile = _Path("ranks/profile.json")
     trace = _Path("ranks/profile.trace.json.gz")
     telemetry = _Path("telemetry.csv")
-    arrivals = _Path("out.times")
+    arrivals = _Path(ARRIVALS)
     """When the bytes of each log arrived, by the node's monotonic clock."""
     environment = _Path("environment.json")
     exit = _Path("exit.json")
