@@ -27,7 +27,7 @@ from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.baselines import baseline_of, judge_reference
 from dlperf.verdicts.claims import Claim, claim
 from dlperf.verdicts.compare import Selector, compare
-from dlperf.verdicts.judging import Judgement, Options, below, exit_code, judge_rows
+from dlperf.verdicts.judging import Judgement, Options, below, exit_code, judge_rows, outcome_of
 from dlperf.verdicts.trend import judge_history
 
 Values = tuple[float, ...]
@@ -130,7 +130,8 @@ def compared(a: Values, b: Values) -> str:
     rows = in_turns(a, b)
     sides = (Selector(name, {"framework": name}) for name in ("alpha", "beta"))
     (pair,) = compare(rows, *sides).pairs
-    return printed(pair)["verdict_code"]["code"]
+    assert printed(pair)["verdict_code"]["code"] == outcome_of(pair)
+    return outcome_of(pair)
 
 
 JUDGING: dict[str, Callable[[Values, Values], Judgement]] = {
@@ -210,6 +211,12 @@ def test_what_is_left_of_trials_that_failed_may_be_worse_but_is_never_the_same(v
         assert ("1 of 8 trials failed" in str(judged.verdict)) == (outcome == "cannot_tell")
         assert not judged.wants_trials
     assert "1 of 8 trials failed" in str(claim(before, now).verdict)
+
+
+def test_a_comparison_lacks_what_the_later_side_alone_does_not_have() -> None:
+    lost = replace(row(*STEADY), value=None, status=Status("failed"))
+    assert outcome_of(claim(row(*STEADY), lost)) == "missing"
+    assert outcome_of(claim(lost, row(*STEADY))) == "same"
 
 
 def test_nothing_that_was_judged_is_a_failure() -> None:

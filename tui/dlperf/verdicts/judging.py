@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from dlperf.errors import ExitCode
 from dlperf.messages import Message, message
@@ -25,6 +25,7 @@ from dlperf.verdicts.refusals import failures, refusals
 from dlperf.verdicts.variation import UNKNOWN, Known, known_of_pair
 
 Outcome = Literal["better", "worse", "same", "cannot_tell", "missing"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,13 @@ def exit_code(outcomes: Collection[Outcome]) -> ExitCode:
     if not outcomes or not {"worse", "missing"}.isdisjoint(outcomes):
         return ExitCode.MEASURED_FAILED
     return ExitCode.CANNOT_TELL if "cannot_tell" in outcomes else ExitCode.DONE
+
+
+def outcome_of(pair: Claim) -> Outcome:
+    """Return the verdict of a claim: what B lacks is missing, and what A lacks is no loss."""
+    if pair.verdict.code == "not_comparable":
+        return "missing" if pair.a.value else "same"
+    return next(each for each in OUTCOMES if each == pair.verdict.code)
 
 
 def judge_rows(

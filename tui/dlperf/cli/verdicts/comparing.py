@@ -72,7 +72,8 @@ def compare(
     "Better" needs trials in turns on the same GPUs, equal numerics, and p ≤ 0.01 for all rows and all campaigns of the
     same programs together; the interval leaves out 1 exactly where p is small enough.
 
-    With --fail-below, results of A for which B has no row or several rows fail, too.
+    Exits with 1 if B is worse or lacks a value, with 4 if it cannot be told. With --fail-below the ratio decides
+    instead, and results of A for which B has no row or several rows fail, too.
     """
     if allow_missing and fail_below is None:
         raise RequestError("--allow-missing: add --fail-below RATIO")
@@ -88,8 +89,7 @@ def compare(
     else:
         _print_comparisons(outcome)
     options.report_unreadable(unreadable)
-    if fail_below is not None:
-        raise typer.Exit(_gate(outcome, fail_below, allow_missing))
+    raise typer.Exit(_code(outcome) if fail_below is None else _gate(outcome, fail_below, allow_missing))
 
 
 def _compare_with_published(context: typer.Context, selector: str, as_json: bool) -> None:
@@ -116,6 +116,12 @@ def _compare_with_published(context: typer.Context, selector: str, as_json: bool
 
 def _accelerator(row: ConfigurationResult, machines: Mapping[str, Hardware]) -> str:
     return (row.hardware in machines and machines[row.hardware].accelerator) or ""
+
+
+def _code(outcome: Comparisons) -> ExitCode:
+    from dlperf.verdicts.judging import exit_code, outcome_of
+
+    return exit_code([outcome_of(pair) for pair in outcome.pairs])
 
 
 def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
