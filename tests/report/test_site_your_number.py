@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from site_browser import Watched, needs_browser
+from site_rows import measured, published
+from site_sample import sample
+
+from dlperf.messages import ENGLISH
+from dlperf.report.pages.explorer import explorer_data
+from dlperf.report.pages.your_number import your_number_data
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = playwright.expect
@@ -15,6 +24,10 @@ PAGE = "results/your-number.html"
 def open_page(page, address: str, typed: str = "") -> None:
     page.goto(f"{address}{PAGE}{typed}")
     page.locator(".costs table").wait_for()
+
+
+def serve(page, name: str, script: str) -> None:
+    page.route(f"**/{name}.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
 
 
 def cells(page, row: int) -> list[str]:
@@ -55,6 +68,34 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
     assert cells(page, 1)[-2] == "288"
     # at the break-even price the A100 trains for what the V100 costs
     assert float(cells(page, 2)[-1].partition(" ")[0]) == pytest.approx(2.88 * 908.2 / 400.1, rel=0.01)
+
+
+def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched: Watched, site: Path) -> None:
+    rows = (
+        measured("alpha", value=100.0, precision="amp", hardware="h100"),
+        measured("alpha", value=130.0, precision="amp", hardware="h200"),
+        measured("beta", value=150.0, precision="amp", hardware="h200"),
+        published("paddle", 8, 1600.0, precision="fp8", hardware="h100"),
+        measured("alpha", value=400.0, precision="fp8", hardware="h200"),
+    )
+    data = replace(sample(), results=rows)
+    for name, script in (("figures", explorer_data), ("your-number-data", your_number_data)):
+        serve(watched.page, name, script(ENGLISH, data))
+    open_page(watched.page, f"{site.as_uri()}/", "#first=H100&second=H200&price+H100=2&price+H200=3.5")
+    pair = watched.page.locator(".pair")
+    expect(pair.locator("p")).to_contain_text("One H200 trains as much as 1.50–2.00 H100, by precision")
+    said = {
+        cells[0]: cells[1:4] for row in pair.locator("tbody tr").all() if (cells := row.locator("td").all_inner_texts())
+    }
+    assert said["AMP"] == ["1.50×", "1.30× Alpha · 1 GPU · 1 GPU", "H100 5.56 < H200 6.48"]
+    assert said["FP8"][:2] == ["2.00×", "–"]
+    nearest = watched.page.get_by_label("Throughput or time")
+    watched.page.get_by_label("Hardware").select_option("H100")
+    nearest.fill("200")
+    expect(watched.page.locator(".answer")).to_contain_text(
+        "no such program in dlperf; with Alpha: dlperf reproduce published/"
+    )
+    assert watched.errors == []
 
 
 def test_without_scripts_the_best_results_are_a_table(browser, site) -> None:

@@ -6,14 +6,14 @@
   const root = document.querySelector(".your-number");
   if (!root || !window.dlperfFigures || !window.dlperfNumber) return;
   dlperf.open();
-  const { data, of, gpusOf, text, grouped, distinct, element } = dlperf;
+  const { data, of, gpusOf, gpusText, text, grouped, distinct, element } = dlperf;
   const { words, work, peaks, commands } = window.dlperfNumber;
   const form = root.querySelector("form");
   const NEAREST = 6;
   const HOUR = 3600;
   const MILLION = 1e6;
 
-  const known = data.rows.map((row, index) => ({ row, command: commands[index] }))
+  const known = data.rows.map((row, index) => ({ row, command: commands[index][0], other: commands[index][1] }))
     .filter(one => of(one.row, "newest") && of(one.row, "rate") && of(one.row, "value") && of(one.row, "training"))
     .map(one => ({ ...one, perGpu: of(one.row, "value") / gpusOf(one.row) }));
   const modelOf = one => of(one.row, "case") + " · " + of(one.row, "unit");
@@ -45,6 +45,9 @@
     offer("precision", ["", ...distinct(onChip.map(one => of(one.row, "precision"))).sort()].map(name => [name, name || data.words.all]), wanted.precision);
     const unit = unitOf();
     offer("as", [["total", say("total", { unit })], ["per_gpu", say("per_gpu", { unit })], ["step", words.step]], wanted.as);
+    const chips = distinct(rows.map(one => of(one.row, "chip"))), others = chips.filter(chip => chip !== field("gpu").value);
+    offer("first", chips, wanted.first || (chips.includes(field("first").value) ? "" : field("gpu").value));
+    offer("second", chips, wanted.second || (chips.includes(field("second").value) && field("second").value !== field("first").value ? "" : others[0]));
     field("batch").closest("label").hidden = field("as").value !== "step";
     const needs = unit === "tokens/s";
     field("sequence").closest("label").hidden = !needs;
@@ -85,7 +88,7 @@
 
   const address = one => new URL(dlperf.addressOf(one.row), location).href;
   const nameOf = one => of(one.row, "framework");
-  const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), dlperf.gpusText(gpusOf(one.row)),
+  const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), gpusText(gpusOf(one.row)),
     of(one.row, "settings")].filter(Boolean).join(" · ");
   const doubt = one => of(one.row, "caveats") ? dlperf.doubt(address(one), of(one.row, "caveats")) : "";
   const link = one => element("a", { href: address(one) }, nameOf(one));
@@ -140,7 +143,8 @@
 
   /* Framework, origin and conditions of a result, and the command that measures it again. */
   const described = one => [link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), element("br"),
-    one.command ? element("code", {}, one.command) : element("small", {}, words.no_command)];
+    one.other && element("small", {}, say("other_program", { program: one.other }) + " "),
+    one.command ? element("code", {}, one.command) : element("small", {}, words.no_command)].filter(Boolean);
 
   /* Cost */
 
@@ -182,6 +186,43 @@
     root.querySelector(".costs").append(element("p", {}, said));
   }
 
+  /* Two accelerators */
+
+  const isAlike = (one, other) => ["framework", "batch_size", "settings", "published"].every(name => of(one.row, name) === of(other.row, name));
+
+  /* The fastest pair that one program made with equal settings; null where there is none. */
+  function alikeOf(a, b) {
+    const pairs = a.flatMap(one => b.filter(other => isAlike(one, other)).map(other => [one, other]));
+    return pairs.sort((x, y) => y[0].perGpu + y[1].perGpu - x[0].perGpu - x[1].perGpu)[0] || null;
+  }
+
+  const times = (one, other) => (other.perGpu / one.perGpu).toFixed(2) + "×";
+  const bestCell = one => [text(one.perGpu) + " ", link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), " ", doubt(one)];
+
+  function pairRow(precision, a, b, prices) {
+    const pair = alikeOf(a, b), [one, other] = [best(a), best(b)];
+    const costs = [one, other].map(side => [of(side.row, "chip"), (prices.get(of(side.row, "chip")) || NaN) / (side.perGpu * HOUR / MILLION)])
+      .sort((x, y) => x[1] - y[1]);
+    return [[precision], times(one, other),
+      pair ? [times(...pair) + " ", element("small", {}, [nameOf(pair[0]), ...pair.map(side => gpusText(gpusOf(side.row)))].join(" · "))] : ["–"],
+      costs.some(cost => isNaN(cost[1])) ? "" : costs.map(([chip, cost]) => `${chip} ${money(cost)}`).join(" < "), bestCell(one), bestCell(other)];
+  }
+
+  /* Two accelerators at each precision at which there are results of both: what one is worth in hours of the other. */
+  function showPair() {
+    const out = root.querySelector(".pair"), [a, b] = ["first", "second"].map(name => field(name).value), origin = field("origin").value;
+    const rows = ofModel().filter(one => !origin || String(of(one.row, "published")) === origin);
+    const at = (chip, precision) => rows.filter(one => of(one.row, "chip") === chip && of(one.row, "precision") === precision);
+    const both = distinct(rows.map(one => of(one.row, "precision"))).filter(precision => at(a, precision).length && at(b, precision).length);
+    if (a === b || !both.length) return out.replaceChildren(element("p", {}, words.pair_none));
+    const unit = noun(unitOf()), prices = pricesTyped();
+    const ratios = both.map(precision => best(at(b, precision)).perGpu / best(at(a, precision)).perGpu).sort((x, y) => x - y);
+    const range = distinct([ratios[0], ratios[ratios.length - 1]].map(ratio => ratio.toFixed(2))).join("–");
+    out.replaceChildren(element("p", {}, say("pair", { first: a, second: b, ratio: range })),
+      table(say("pair_title", { first: a, second: b }), [data.words.precision, `${b} ÷ ${a}`, words.alike, say("cost_per_million", { unit }), a, b],
+        both.map(precision => pairRow(precision, at(a, precision), at(b, precision), prices))));
+  }
+
   const pricesTyped = () => new Map([...form.querySelectorAll(".prices input")].map(input => [input.dataset.chip, parseFloat(input.value) || 0]));
 
   /* One field for each accelerator of the model; what was typed stays. */
@@ -197,7 +238,7 @@
 
   /* The address */
 
-  const KEPT = ["model", "gpu", "precision", "gpus", "value", "as", "batch", "sequence", "origin", "amount", "fleet"];
+  const KEPT = ["model", "gpu", "precision", "gpus", "value", "as", "batch", "sequence", "origin", "amount", "fleet", "first", "second"];
 
   function read() {
     const wanted = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
@@ -219,11 +260,12 @@
     offerAll(wanted);
     offerPrices(wanted);
     showNumber();
+    showPair();
     showCost();
   }
 
   function changed(event) {
-    if (event.target.closest(".prices")) showCost();
+    if (event.target.closest(".prices")) { showPair(); showCost(); }
     else draw({}, event.target.name === "model");
     write();
   }

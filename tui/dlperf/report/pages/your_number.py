@@ -13,11 +13,11 @@ from dlperf.measured.statistics import mfu
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import chip, short_name
-from dlperf.report.data import SiteData, grouped
+from dlperf.report.data import SiteData, grouped, is_published
 from dlperf.report.pages.explorer import by_relevance
 from dlperf.report.pages.overview import best_of_origins, best_rows, interest
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.results.evidence import commands_again
+from dlperf.report.pages.results.evidence import commands_again, measuring_again
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, TableView
 from dlperf.table.model import ConfigurationResult
@@ -59,9 +59,30 @@ def your_number_data(language: Language, data: SiteData) -> str:
         "words": {name: language.gettext(text) for name, text in WORDS.items()},
         "work": {data.case_title(case): found for case in data.cases if (found := work(data, case))},
         "peaks": peaks,
-        "commands": [commands_again(page, row)[0] if _is_rate(row) else "" for row in by_relevance(data)],
+        "commands": _commands(page),
     }
     return f"window.dlperfNumber = {json.dumps(document, ensure_ascii=True, separators=(',', ':'))};\n"
+
+
+def _commands(page: Page) -> list[tuple[str, str]]:
+    """Return the command that measures each result again, and the program that it runs where dlperf lacks the result's.
+
+    That program is the one of our best result of the case, at the same precision where there is one.
+    """
+    rows = by_relevance(page.data)
+    own = [row for row in reversed(rows) if page.data.is_ours(row.campaign) and row.framework in page.data.frameworks]
+    of_case = {row.case: row.framework for row in own}
+    at_precision = {(row.case, row.precision): row.framework for row in own}
+    return [_command(page, row, at_precision.get((row.case, row.precision), of_case.get(row.case))) for row in rows]
+
+
+def _command(page: Page, row: ConfigurationResult, other: str | None) -> tuple[str, str]:
+    if not _is_rate(row):
+        return "", ""
+    command = commands_again(page, row)[0]
+    if command or other is None or not is_published(row.campaign):
+        return command, ""
+    return measuring_again(row, other), page.data.framework_title(other)
 
 
 def work(data: SiteData, case: str) -> Work | None:

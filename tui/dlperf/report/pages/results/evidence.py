@@ -104,14 +104,18 @@ def commands_again(page: Page, row: ConfigurationResult) -> tuple[str, str]:
     """Return the command that measures a result again, and the one that recomputes it from its log; empty if none."""
     if row.value is None or page.data.is_imported(row.campaign):
         return "", "" if row.value is None else shlex.join(("dlperf", "verify", row.campaign))
-    words = ["dlperf", "reproduce", f"{row.campaign}/{row.id}", "-H", "MACHINE"]
     if not is_published(row.campaign):
-        return shlex.join(words), shlex.join(("dlperf", "verify", row.campaign))
-    if not can_be_planned(row, page.data.frameworks, page.data.cases):
-        words = []
+        return measuring_again(row), shlex.join(("dlperf", "verify", row.campaign))
+    again = measuring_again(row) if can_be_planned(row, page.data.frameworks, page.data.cases) else ""
     logs = [one.log for one in page.data.audited.get((row.campaign, row.id), ()) if one.log]
     origin = logs[0].partition(":")[0] if logs and "@" in logs[0].partition(":")[0] else "owner/repository@commit"
-    return shlex.join(words), f"dlperf verify published --logs {shlex.quote(origin)}:FOLDER" if logs else ""
+    return again, f"dlperf verify published --logs {shlex.quote(origin)}:FOLDER" if logs else ""
+
+
+def measuring_again(row: ConfigurationResult, framework: str = "") -> str:
+    """Return the command that measures a result again, by another framework where one is given."""
+    other = ("-f", framework) if framework else ()
+    return shlex.join(("dlperf", "reproduce", f"{row.campaign}/{row.id}", *other, "-H", "MACHINE"))
 
 
 def measured_trial(row: ConfigurationResult, found: FoundOf) -> TrialResult | None:
