@@ -33,7 +33,7 @@ def tune(
     yes: options.YesOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Search the fastest batch size, checkpointing, parallelism and so on of a recipe.
+    """Search the fastest settings of a recipe within a budget.
 
     Tries what the recipe offers, or the values of --batch-size and --set, at one precision and number of GPUs: one
     trial of each configuration, the default first, until all have run or the budget is spent. What needs no less
