@@ -126,6 +126,19 @@ def test_of_two_runs_that_do_not_converge_there_is_no_time_to_train(results, wor
     assert values_of(folder, "time_to_train") == []
 
 
+def test_3d_unet_drops_four_runs_at_each_end(results, workspace):
+    logs = results / "results" / "rack_n9"
+    (logs / "llama31_8b").rename(logs / "unet3d")
+    for number in range(10):
+        about = event(0, "submission_benchmark", "unet3d") + event(0, "global_batch_size", BATCH)
+        run = event(5, "run_start") + event(605 + 60 * number**2, "run_stop", status="success")
+        (logs / "unet3d" / f"result_{number}.txt").write_text(about + run)
+    write_import(workspace, "mlperf", planned(results), BUILTIN_FORMATS)
+    (row,) = load_results(workspace)
+    assert (row.protocol, row.unit, row.n) == ("mlperf-unet3d", "min", 10)
+    assert row.value == pytest.approx(10 + (16 + 25) / 2)
+
+
 def test_the_description_of_a_system_stands_with_its_results(results):
     (configuration,) = planned(results).configurations
     assert configuration.facts["other_software_stack.cuda_version"] == "13.0"

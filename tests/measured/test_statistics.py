@@ -40,8 +40,20 @@ def test_one_trial_has_no_spread() -> None:
     assert result.spread is None
 
 
-@pytest.mark.parametrize(("values", "how"), [([], "median"), ([], "mean"), ([1.0, 2.0], "olympic")])
-def test_too_few_trials_are_refused(values: list[float], how: str) -> None:
+def test_an_olympic_mean_drops_as_many_as_its_protocol_says_and_counts_those_without_a_value_among_them() -> None:
+    minutes = [float(number) for number in range(1, 41)]
+    assert aggregate(minutes, "olympic", "lower", drop=4).value == sum(range(5, 37)) / 32
+    assert aggregate(minutes[:37], "olympic", "lower", without=3, drop=4).value == sum(range(5, 37)) / 32
+    assert aggregate([1.0, 3.0], "olympic", "lower", without=1).value == 3.0
+
+
+def test_an_olympic_mean_of_which_nothing_is_left_is_the_median() -> None:
+    assert aggregate([1.0, 2.0], "olympic").value == 1.5
+    assert aggregate([1.0, 2.0, 9.0], "olympic", drop=4).value == 2.0
+
+
+@pytest.mark.parametrize(("values", "how"), [([], "median"), ([], "mean"), ([], "olympic")])
+def test_no_trial_is_refused(values: list[float], how: str) -> None:
     with pytest.raises(RequestError):
         aggregate(values, how)
 

@@ -125,6 +125,13 @@ def test_mean_and_olympic_protocols_aggregate_their_own_way(workspace: Workspace
     assert the_row(workspace).value == pytest.approx(100.5)
 
 
+def test_a_median_in_place_of_the_mean_of_a_protocol_is_called_that(workspace: WorkspacePaths):
+    olympic = PROTOCOL | {"aggregate": "olympic"}
+    measured_campaign(workspace, "a", [(planned(protocol=olympic), [100.0, 110.0])])
+    assert the_row(workspace).value == pytest.approx(105.0)
+    assert "few_for_mean" in [finding.code for finding in the_row(workspace).caveats]
+
+
 def test_speed_up_and_efficiency_are_computed_from_the_1_gpu_median_of_the_same_campaign(workspace: WorkspacePaths):
     measured_campaign(workspace, "a", [(planned(1), [100.0, 102.0, 98.0]), (planned(8), [720.0])])
     measured_campaign(workspace, "b", [(planned(8), [720.0])])

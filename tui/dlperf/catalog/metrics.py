@@ -80,5 +80,7 @@ class Protocol(Entry):
     """Of what is compiled at run time: empty for each trial, or shared by the trials of a configuration."""
     aggregate: Aggregation = "median"
     """``olympic`` drops the best and the worst and takes the mean of the rest."""
+    drop: PositiveInt = 1
+    """How many of the best, and of the worst, ``olympic`` drops."""
     pause_seconds: Annotated[float, Field(ge=0)] = 0.0
     """For a machine to rest between two trials."""

@@ -18,7 +18,7 @@ from dlperf.evidence.gather import Evidence
 from dlperf.evidence.logs import LogReader
 from dlperf.measured.model import TrialResult
 from dlperf.measured.run import Measured
-from dlperf.measured.statistics import MOST_DROPPED, OLYMPIC_LEAST, aggregate
+from dlperf.measured.statistics import aggregate, olympic_least
 from dlperf.measured.trial import measured_of, result_of
 from dlperf.opening import writer
 from dlperf.plan import PlannedConfiguration, TrialKey
@@ -106,7 +106,7 @@ def _figures(planned: PlannedConfiguration, trials: Sequence[_MeasuredLog]) -> I
         "axes": " ".join(f"{name}={value}" for name, value in (*point.axes, ("system", point.hardware))),
         "protocol": planned.protocol.id or "",
         "source": _folder(trial.log for trial in trials),
-        "rule": f"{planned.protocol.estimator}; {planned.protocol.aggregate} of {len(trials)} logs",
+        "rule": f"{planned.protocol.estimator}; {_rule(planned, len(trials))} of {len(trials)} logs",
     }
     unit, divided = (f"{PER_GPU}/GPU", gpus) if planned.unit == PER_GPU else (planned.unit, 1)
     metric = "time_to_train" if is_time(planned.unit) else "throughput"
@@ -119,7 +119,7 @@ def _figures(planned: PlannedConfiguration, trials: Sequence[_MeasuredLog]) -> I
         yield shared | _cell("throughput_without_pauses", unit, _one(planned, steady))
     minutes = [trial.minutes for trial in trials if trial.minutes is not None]
     without = len(trials) - len(minutes)
-    is_valid = planned.protocol.aggregate != "olympic" or without <= MOST_DROPPED
+    is_valid = planned.protocol.aggregate != "olympic" or without <= planned.protocol.drop
     if minutes and is_valid and metric == "throughput":
         one = _one(planned, minutes, without)
         yield shared | _cell("time_to_train", "min", one)
@@ -130,9 +130,14 @@ def _cell(metric: str, unit: str, value: float) -> dict[str, object]:
 
 
 def _one(planned: PlannedConfiguration, values: list[float], without: int = 0) -> float:
-    how = planned.protocol.aggregate
-    how = "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how
-    return aggregate(values, how, "lower" if without else "higher", without).value
+    protocol = planned.protocol
+    return aggregate(values, protocol.aggregate, "lower" if without else "higher", without, protocol.drop).value
+
+
+def _rule(planned: PlannedConfiguration, count: int) -> str:
+    """Return how so many values become one."""
+    how, drop = planned.protocol.aggregate, planned.protocol.drop
+    return "median" if how == "olympic" and count < olympic_least(drop) else how
 
 
 def _folder(runs: Iterable[ImportedLog]) -> str:

@@ -21,6 +21,8 @@ from dlperf.opening import read_bytes
 from dlperf.runs.bounded import load_json
 
 PROTOCOL = "mlperf"
+OWN_PROTOCOLS = {"unet3d": "mlperf-unet3d"}
+"""Benchmark → its own protocol."""
 _NONE: Mapping[str, Any] = MappingProxyType({})
 _OTHERWISE = ("number_of_nodes", "accelerators_per_node")
 """Facts that are axes of a configuration."""
@@ -39,7 +41,8 @@ def row_of_result(log: Path) -> LogRow | None:
     facts = NameFacts(None, _framework(str(system.get("framework"))), UNSTATED, gpus=nodes * per_node, nodes=nodes)
     stated = {name: fact for name, fact in system.items() if name not in _OTHERWISE}
     path, conditions = "/".join(log.parts[-5:]), dict(flattened(stated))
-    return LogRow(facts, hardware=log.parts[-3], path=path, protocol=PROTOCOL, conditions=conditions)
+    protocol = OWN_PROTOCOLS.get(log.parts[-2], PROTOCOL)
+    return LogRow(facts, hardware=log.parts[-3], path=path, protocol=protocol, conditions=conditions)
 
 
 @cache

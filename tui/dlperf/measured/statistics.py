@@ -11,10 +11,6 @@ from statistics import fmean, stdev
 from dlperf.catalog.units import Aggregation, Direction
 from dlperf.errors import RequestError
 
-OLYMPIC_LEAST = 3
-"""MLPerf Training drops the best and the worst run: three are needed for one to remain."""
-MOST_DROPPED = 1
-"""Runs that may not converge: MLPerf gives no time to train of a system with more."""
 OUTLIER_Z_SCORE = 3.5
 """Modified z-score above which a value is an outlier: Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993."""
 NORMAL_DEVIATION = 0.6745
@@ -34,29 +30,36 @@ class Aggregate:
 
 
 def aggregate(
-    values: Sequence[float], how: Aggregation = "median", direction: Direction = "higher", without: int = 0
+    values: Sequence[float],
+    how: Aggregation = "median",
+    direction: Direction = "higher",
+    without: int = 0,
+    drop: int = 1,
 ) -> Aggregate:
     """Aggregate trials to their median, their mean, or (``olympic``) the mean without the best and the worst.
 
     Args:
         direction: which values are better.
-        without: trials without a value: as MLPerf has it, the first of them is the worst of an olympic mean.
+        without: trials without a value: as MLPerf has it, they are the worst of an olympic mean.
+        drop: how many of the best, and of the worst, an olympic mean leaves out; the median where none would be left.
 
     Raises:
-        RequestError: there is no value, or fewer than three for ``olympic``.
+        RequestError: there is no value.
     """
     if not values:
         raise RequestError("no trial gave a throughput: nothing to aggregate")
-    if how == "olympic" and len(values) < OLYMPIC_LEAST:
-        raise RequestError(
-            f"olympic drops the best and the worst: {len(values)} trials are too few, run {OLYMPIC_LEAST}"
-        )
     median = statistics.median(values)
     spread = (max(values) - min(values)) / abs(median) if len(values) > 1 and median else None
-    if how == "median":
+    if how == "median" or (how == "olympic" and len(values) + without < olympic_least(drop)):
         return Aggregate(median, spread, len(values))
-    kept = values if how == "mean" else sorted(values, reverse=direction == "higher")[1 : None if without else -1]
+    end = len(values) - max(drop - without, 0)
+    kept = values if how == "mean" else sorted(values, reverse=direction == "higher")[drop:end]
     return Aggregate(statistics.fmean(kept), spread, len(values))
+
+
+def olympic_least(drop: int) -> int:
+    """Return the trials of which an olympic mean leaves one."""
+    return 2 * drop + 1
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:

@@ -123,6 +123,7 @@ class PlannedProtocol:
     seconds: int | None = None
     estimator: str | None = None
     aggregate: Aggregation = "median"
+    drop: int = 1
     pause_seconds: float = 0.0
 
 

@@ -15,7 +15,7 @@ from dlperf.measured.findings.telemetry import disturbance
 from dlperf.measured.findings.trials import findings_of_scaling, findings_of_trials
 from dlperf.measured.losses import losses_apart
 from dlperf.measured.model import MetricValue, TrialResult
-from dlperf.measured.statistics import MOST_DROPPED, OLYMPIC_LEAST, Aggregate, aggregate, efficiency, mfu, speedup
+from dlperf.measured.statistics import Aggregate, aggregate, efficiency, mfu, olympic_least, speedup
 from dlperf.measured.throughput.figure import pauses_of
 from dlperf.messages import message
 from dlperf.messages.finding import Finding, distinct, error, warning
@@ -93,7 +93,12 @@ def _measured_row(
             *_other_metrics(planned, [trial for trial in trials if trial.usable]),
         ),
         findings=distinct(
-            (*findings_of_trials(values, planned.repeats), *_failed(trials, statuses), *_trial_findings(succeeded))
+            (
+                *findings_of_trials(values, planned.repeats),
+                *_of_few(planned, len(values)),
+                *_failed(trials, statuses),
+                *_trial_findings(succeeded),
+            )
         ),
         value=total.value,
         spread=total.spread,
@@ -258,8 +263,14 @@ def _baseline_key(row: ConfigurationResult) -> BaselineKey:
 def _aggregate(
     planned: PlannedConfiguration, values: Sequence[float], direction: Direction = "higher", without: int = 0
 ) -> Aggregate:
-    how = planned.protocol.aggregate
-    return aggregate(values, "median" if how == "olympic" and len(values) < OLYMPIC_LEAST else how, direction, without)
+    return aggregate(values, planned.protocol.aggregate, direction, without, planned.protocol.drop)
+
+
+def _of_few(planned: PlannedConfiguration, count: int) -> tuple[Finding, ...]:
+    """Return the caveat of a median that stands for the mean of a protocol."""
+    least = olympic_least(planned.protocol.drop)
+    is_median = planned.protocol.aggregate == "olympic" and count < least
+    return (warning("few_for_mean", count=count, least=least),) if is_median else ()
 
 
 def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult]) -> Iterator[MetricResult]:
@@ -270,7 +281,7 @@ def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult])
     needs = _needs(planned)
     for name, metrics in found.items():
         without = len(trials) - len(metrics) if name == "time_to_train" else 0
-        if planned.protocol.aggregate == "olympic" and without > MOST_DROPPED:
+        if planned.protocol.aggregate == "olympic" and without > planned.protocol.drop:
             continue
         total = _aggregate(planned, [metric.value for metric in metrics], metrics[0].direction, without)
         yield MetricResult(**field_values(metrics[0]) | field_values(total), needs=needs.get(name, ()))

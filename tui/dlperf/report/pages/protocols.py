@@ -13,7 +13,11 @@ from dlperf.report.views import Link, TableView
 
 FACTS = ("skip_steps", "take_steps", "estimator", "repeats", "uncounted", "aggregate", "compile_cache")
 """Keys of ``COLUMNS`` for the fields of a protocol."""
-AGGREGATES = {"median": N_("median"), "mean": N_("mean"), "olympic": N_("mean without the best and the worst")}
+AGGREGATES = {
+    "median": N_("median"),
+    "mean": N_("mean"),
+    "olympic": N_("mean without the best {count} and the worst {count}"),
+}
 CACHES = {"fresh": N_("empty for each trial"), "shared": N_("shared by the trials of a configuration")}
 DEFINITIONS = {
     "mean": N_("Arithmetic mean of every record."),
@@ -87,7 +91,7 @@ def _facts(page: Page, protocol: Protocol) -> list[tuple[str, str | Link]]:
         Link(protocol.estimator, code=True),
         str(protocol.repeats),
         str(protocol.uncounted),
-        page._(AGGREGATES[protocol.aggregate]),
+        page._(AGGREGATES[protocol.aggregate], count=str(protocol.drop)),
         page._(CACHES[protocol.compile_cache]),
     )
     return [(page._(COLUMNS[name]), value) for name, value in zip(FACTS, values, strict=True)]
