@@ -30,6 +30,8 @@ UNKNOWN = {
     "[{step}] 6'554 samples/s": ("samples/s", 6554.0, None),
     "[{step}] tps: 6\u2019554": ("tokens/s", 6554.0, None),
     "[{step}] rank 1 554 samples/s": ("samples/s", 554.0, None),
+    "[{step}] 1234 tps on 8 GPUs": ("tokens/s", 1234.0, None),
+    "step {step}: 6,554 tok/s (819 tok/s/gpu)": ("tokens/s", 6554.0, None),
     "it {step} took 25 ms": ("samples/s", None, 0.025),
     "Step {step} took 0.5 s": ("samples/s", None, 0.5),
     '{{"n": {step}, "step_time": 0.25, "loss": 3}}': ("samples/s", None, 0.25),
@@ -116,6 +118,12 @@ def test_drafts_of_known_logs_are_valid_entries():
         ("step 10 loss 2.5 tok/sec: 1234", "global", "tokens/s"),
         ("step 10 loss 2.5 device_tps=1234", "per_gpu", "tokens/s"),
         ("step 10 loss 2.5 TGS 2345.1", "per_gpu", "tokens/s"),
+        ("step 10 device throughput: 1234", "per_gpu", "samples/s"),
+        ("step 10 Tokens/s/device: 1234.5", "per_gpu", "tokens/s"),
+        ("step 10 tps (per device): 1234", "per_gpu", "tokens/s"),
+        ("step 10 tokens_per_device_per_second: 1234", "per_gpu", "tokens/s"),
+        ("throughput/device/TPS (actual avg)=12,100", "per_gpu", "tokens/s"),
+        ("step 10 device: cuda:0 tps 1234", "global", "tokens/s"),
     ],
 )
 def test_a_draft_says_whose_rate_a_key_names(line, scope, unit):

@@ -24,7 +24,17 @@ _GROUPED = re.compile(
 """A number with other than commas between its thousands: 6 554."""
 _COUNTED = re.compile(r"(?i)(?:rank|gpu|device|node|worker|process|epoch|step|it(?:er(?:ation)?)?|batch|loss)\W{0,4}$")
 """Before a number that ends where the next one begins: rank 1 554 samples/s."""
-_WORK = r"(?:tok(?:en)?|word|sample|seq(?:uence)?|sentence|ima?ge?|example|item|frame)s?"
+_WORK = r"(?i:(?:tok(?:en)?|word|sample|seq(?:uence)?|sentence|ima?ge?|example|item|frame)s?)"
+_SHORT = r"(?i:tps|wps|ips|qps|tgs)"
+_ONE = r"(?i:gpu|device|npu|chip)"
+_KEY = rf"(?:(?:/| per |_)\w+)?(?: ?\([\w ]{{1,20}}\))?(?:\s?[:=]\s?\d|\s{{1,4}}{_NUMBER}(?!\s?[A-Za-z%/\d.,]))"
+"""Behind a unit that is the name of the next number, as in ``tok/s: 5`` and ``tok/s 5``."""
+_NAMED = {"FIRST": _FIRST, "NUMBER": _NUMBER, "WORK": _WORK, "SHORT": _SHORT, "ONE": _ONE, "KEY": _KEY}
+"""In the expressions of ``draft.toml``."""
+_OF_ONE = re.compile(rf"(?i)(?<![a-z])(?:{_ONE}(?![a-z])(?!\W*[:=]\W*[a-z])|tgs\b)")
+"""In the name of a rate of one GPU; ``device: cuda`` names none."""
+_PARTS = re.compile(r"[;|]|,\s|\d\W|\d$")
+"""Between the name of a number and those of others."""
 _TIME = re.compile(r"(?P<number>\d{4}-\d\d-\d\d(?P<between>[ T])\d\d:\d\d:\d\d(?P<fraction>[.,]\d+)?)")
 _ONLY = re.compile(
     rf"(?P<before>.*?)(?<![\w.,])(?P<number>{_NUMBER}[KkMGBT]?)(?P<after>\s*(?P<unit>[A-Za-zµ%][\w/µ%]{{0,19}})|\s*$)"
@@ -36,8 +46,10 @@ _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 def _compiled(entry: dict[str, str]) -> re.Pattern[str]:
-    pattern = entry["pattern"].replace("FIRST", _FIRST).replace("NUMBER", _NUMBER)
-    return re.compile(pattern.replace("WORK", _WORK))
+    pattern = entry["pattern"]
+    for name, expression in _NAMED.items():
+        pattern = pattern.replace(name, expression)
+    return re.compile(pattern)
 
 
 _RATES = [(entry["group"], _compiled(entry)) for entry in _DATA["rates"]]
@@ -48,6 +60,7 @@ _FIELDS = [
 _BAR_RATES = ("steps_per_second", "it/s"), ("seconds_per_step", "s/it")
 _ANY_BAR = r"\dit/s|\ds/it"
 _UNITS = {"tok": "tokens/s", "wor": "words/s", "seq": "sequences/s", "ima": "images/s", "img": "images/s"}
+_UNITS |= {"tps": "tokens/s", "tgs": "tokens/s", "wps": "words/s"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +69,7 @@ class _DraftField:
     name: str
     expression: str
     unit: str = ""
+    scope: str = "global"
 
 
 def rate_lines(lines: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -95,7 +109,7 @@ def draft_format(example: str, name: str = "my-format", is_only: bool = False) -
 id: {name}
 title: {"My training program" if name == "my-format" else f"Log of {name}"}
 unit: {rate.unit or "samples/s"}
-scope: {_scope(example)} # per_gpu, where each GPU prints its own speed
+scope: {rate.scope} # per_gpu, where each GPU prints its own speed
 window: interval # step, cumulative (a mean since the start), epoch, run
 detect: {_quote(detect)}
 record: {_quote(record)}
@@ -124,17 +138,18 @@ def _other_way(rate: _DraftField) -> _DraftField | None:
     return None
 
 
-def _scope(line: str) -> str:
-    """Return whose rate the key of a line seems to name."""
-    of_one = r"(?i)(?:/|per[ _-]|_)(?:gpu|device|npu|chip)|(?:gpu|device|npu|chip)(?:/|_[twiq]ps\b)|(?<![a-z])tgs\b"
-    return "per_gpu" if re.search(of_one, line) else "global"
+def _scope(line: str, start: int, end: int) -> str:
+    """Return whose rate the name of a number, at this place of a line, seems to be."""
+    before, after = _PARTS.split(line[:start])[-1], _PARTS.split(line[end:])[0]
+    return "per_gpu" if _OF_ONE.search(before) or _OF_ONE.search(after) else "global"
 
 
 def _rate(line: str) -> _DraftField | None:
     for name, pattern in _RATES:
         match = pattern.search(line)
         if match and not _WHOLE.search(line[: match.start("number")]):
-            return _field(name, match, _written(line, match.start("number")), _unit(match.groupdict()))
+            field = _field(name, match, _written(line, match.start("number")), _unit(match.groupdict()))
+            return replace(field, scope=_scope(line, *match.span("number")))
     return None
 
 
@@ -150,10 +165,9 @@ def _unit(parts: dict[str, str | None]) -> str:
     """Return the unit of a rate, with the program's own word where that is no usual one."""
     if parts.get("word"):
         return f"{parts['word']}/s"
-    unit = parts.get("unit") or {"tps": "tok", "tgs": "tok", "wps": "wor"}.get(
-        (parts.get("before") or "").strip(" :=")[-3:].lower(), ""
-    )
-    return unit if unit.endswith("/s") else _UNITS.get(unit[:3], "samples/s")
+    short = re.search(_SHORT, parts.get("before") or "")
+    unit = parts.get("unit") or (short[0] if short else "")
+    return _UNITS.get(unit[:3].lower()) or (unit if unit.endswith("/s") else "samples/s")
 
 
 def _only_number(line: str) -> _DraftField | None:
