@@ -72,6 +72,15 @@ def test_new_trials_agree_with_a_result_beyond_what_campaigns_differ_by(original
     assert judge_rows(row(*original), row(*again, campaign="second")).outcome == outcome
 
 
+@pytest.mark.parametrize("values", [(100.0,), (100.0, 100.1, 100.2)])
+def test_no_trial_is_asked_for_where_the_original_has_too_few(values: tuple[float, ...]) -> None:
+    found = judge_rows(row(*values), row(110, 111, 112, 113, 114, campaign="second"))
+    assert f"the earlier result has {len(values)} of the 5 trials that a verdict needs" in str(found.verdict)
+    assert "would decide" not in str(found.verdict)
+    assert (found.wants_trials, found.as_data()["more"]) == (False, None)
+    assert judge_rows(row(*values), row(*values)).wants_trials, "both sides of one campaign get more"
+
+
 def test_another_machine_is_another_result_only_beyond_what_machines_differ_by() -> None:
     original, again = row(100, 100.1, 100.2, 100.3, 100.4), row(103, 103.1, 103.2, 103.3, 103.4, campaign="second")
     trials = tuple(replace(trial, conditions={"gpu.uuid": "GPU-2"}) for trial in again.trials)

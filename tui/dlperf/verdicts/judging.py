@@ -75,8 +75,10 @@ class Judgement:
     @property
     def wants_trials(self) -> bool:
         """Whether further trials may decide, and the policy allows them."""
-        allowed = self.pair is not None and len(self.pair.b.values) < self.policy.most
-        return self.outcome == "cannot_tell" and allowed and (self.found is None or self.found.more is not None)
+        if self.pair is None or self.outcome != "cannot_tell" or lacks_earlier_trials(self.pair.a, self.pair.b):
+            return False
+        allowed = len(self.pair.b.values) < self.policy.most
+        return allowed and (self.found is None or self.found.more is not None)
 
     def as_data(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
@@ -90,6 +92,12 @@ def exit_code(outcomes: Collection[Outcome]) -> ExitCode:
     if not outcomes or not {"worse", "missing"}.isdisjoint(outcomes):
         return ExitCode.MEASURED_FAILED
     return ExitCode.CANNOT_TELL if "cannot_tell" in outcomes else ExitCode.DONE
+
+
+def lacks_earlier_trials(before: ConfigurationResult, now: ConfigurationResult | None = None) -> Message | None:
+    """Return that a result of another campaign, which gets no further trials, has too few for any verdict."""
+    together, count = now is not None and before.campaign == now.campaign, len(before.values)
+    return None if together or count >= APART.least else message("earlier_has_few", count=count, least=APART.least)
 
 
 def outcome_of(pair: Claim) -> Outcome:
@@ -113,23 +121,27 @@ def judge_rows(
     pair = claim(before, now, known)
     if pair.gain is None:
         return Judgement(now.id, now.metric, "missing", pair.verdict, pair)
-    sides, pairs = (scores(before), scores(now)), neighbours(before, now)
-    together = before.campaign == now.campaign and same_machine(before, now)
-    alternated = together and 2 * len(pairs[0]) > min(map(len, sides))
+    evidence, alternated = _evidence(before, now, known)
     policy = options.of(IN_TURNS if alternated else APART, loss)
-    machines = None if same_machine(before, now) else known.between_machines
-    enough = min(map(len, sides)) > 1
-    found = None
-    if enough:
-        evidence = Sides(*pairs, paired=True) if alternated else two_campaigns(*sides, known.campaigns, machines)
-        found = judge(evidence, policy)
+    few, found = lacks_earlier_trials(before, now), judge(evidence, policy)
+    found = replace(found, more=None) if found and few else found
     why = [*refusals(before, now), *(failures(now) if found is None or found.code != "worse" else [])]
     if found is None or found.code == "cannot_tell":
-        why.append(undecided(found))
+        why.append(few or undecided(found))
     code: Outcome = "cannot_tell" if found is None or why else found.code
     verdict = message("cannot_tell", why=tuple(why)) if found is None else describe_verdict(found, now, code, why)
     assumed = not alternated and known.campaigns is None
     return Judgement(now.id, now.metric, code, verdict, pair, found, policy, assumed)
+
+
+def _evidence(before: ConfigurationResult, now: ConfigurationResult, known: Known) -> tuple[Sides, bool]:
+    """Return the trials of both, and whether they alternated."""
+    sides, pairs = (scores(before), scores(now)), neighbours(before, now)
+    apart = not same_machine(before, now)
+    alternated = before.campaign == now.campaign and not apart and 2 * len(pairs[0]) > min(map(len, sides))
+    if alternated:
+        return Sides(*pairs, paired=True), True
+    return two_campaigns(*sides, known.campaigns, known.between_machines if apart else None), False
 
 
 def judge_pairs(compared: Comparisons, options: Options = DEFAULTS) -> list[Judgement]:

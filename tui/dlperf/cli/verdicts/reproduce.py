@@ -55,7 +55,7 @@ def reproduce(
     from dlperf.cli.plan import print_plan
     from dlperf.cli.running.foreground import confirm_plan, run_in_foreground, run_plan
     from dlperf.table.load import load_results
-    from dlperf.verdicts.judging import exit_code
+    from dlperf.verdicts.judging import exit_code, lacks_earlier_trials
     from dlperf.verdicts.reproduction import find_result
     from dlperf.verdicts.variation import known_of_hardware
 
@@ -69,6 +69,8 @@ def reproduce(
         plan, differences = _plan_published(context, original, selection)
     else:
         plan = _plan_again(context, original, selection, chosen)
+        if few := lacks_earlier_trials(original):
+            print_note(f"cannot tell, whatever is measured: {few}")
     for each in differences:
         print_note(f"different: {each}")
     if plan_only:
