@@ -92,7 +92,7 @@ class Launch:
     @property
     def queued(self) -> bool:
         """Whether it runs as a job of a scheduler."""
-        return self.executor != "direct"
+        return self.executor not in ("direct", IMPORTED)
 
     @property
     def longest_seconds(self) -> float:

@@ -19,6 +19,7 @@ from dlperf.report.data import grouped, is_published
 from dlperf.report.site.locations import configuration_page, html_address
 from dlperf.report.views import FigureView
 from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.refusals import LEAST_READINGS
 
 TITLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))
 AXES = TITLES["axes"]
@@ -33,8 +34,6 @@ StatedAxes = Mapping[str, tuple[tuple[str, AxisValue], ...]]
 TUNING = {"stock": N_("stock programs"), "tuned": N_("tuned programs")}
 """What a recipe states of its program → words."""
 NONE_STATED: StatedAxes = MappingProxyType({})
-LEAST_READINGS = 20
-"""Readings of power in each trial's window under which samples per joule are not shown."""
 OPTIONS = {"True": N_("yes"), "False": N_("no"), "dynamic": N_("dynamic"), "static": N_("static")}
 """Stored values of options → words."""
 STATES = (
