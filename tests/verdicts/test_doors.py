@@ -13,6 +13,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from claimable import CONDITIONS, claimable
 from dlperf.app.model.comparison import comparison_of
@@ -171,6 +173,21 @@ def test_a_door_that_judges_says_so_in_text_json_files_for_ci_and_its_exit_code(
     if verdict == "cannot_tell":
         wanted = r"about \d+ more (trials each|campaigns of this level) would decide|not even 1,000 trials each"
         assert re.search(wanted, str(found.verdict))
+
+
+VALUES = st.lists(st.floats(1e-3, 1e6), min_size=1, max_size=6)
+
+
+@given(VALUES, VALUES, st.booleans(), st.booleans())
+@example([100.0, 100.0], [50.0, 51.0], True, False)
+@example([0.001], [1e6], False, True)
+def test_no_verdict_names_an_infinite_number(a: Values, b: Values, together: bool, lower: bool) -> None:
+    direction: dict[str, Any] = {"direction": "lower" if lower else "higher"}
+    sides = replace(row(*a), **direction), replace(row(*b, campaign="one" if together else "two", turn=1), **direction)
+    found = judge_rows(*sides)
+    said = json.dumps([printed(found), printed(claim(*sides))]) + str(found.verdict)
+    assert not re.search(r"\b(inf|nan|infinity)\b", said, re.IGNORECASE)
+    assert not re.search(r"\d{12}[^\d.]*%", said)
 
 
 def test_files_for_ci_leave_the_place_of_a_missing_value_empty(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ class Claim:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval of the ratio at the level of the test; None under two trials each."""
+        """The interval of the ratio at the level of the test; None under two trials each, and where it is open."""
         return ratio_interval(self.found, self.b) if self.found else None
 
     @property
@@ -125,11 +125,12 @@ class Claim:
         }
 
 
-def ratio_interval(found: Verdict, row: ConfigurationResult) -> tuple[float, float]:
-    """Return the interval of the ratio of values, which are better when low in some metrics."""
-    if row.direction == "higher":
-        return 1 + found.low, 1 + found.high
-    return 1 / (1 + found.high), 1 / (1 + found.low) if found.low > -1 else float("inf")
+def ratio_interval(found: Verdict, row: ConfigurationResult) -> tuple[float, float] | None:
+    """Return the interval of the ratio of values, which are better when low in some metrics; None if it is open."""
+    if found.interval is None:
+        return None
+    low, high = (1 + end for end in found.interval)
+    return (low, high) if row.direction == "higher" else (1 / high, 1 / low)
 
 
 def claim(

@@ -82,9 +82,18 @@ class Judgement:
 
     def as_data(self) -> dict[str, Any]:
         """Return the fields for JSON output."""
-        numbers = {name: getattr(self.found, name, None) for name in ("difference", "low", "high", "p", "loss", "more")}
+        numbers = {name: getattr(self.found, name, None) for name in ("difference", "p", "loss", "more")}
+        low, high = (self.found and self.found.interval) or (None, None)
         names = ("configuration", "metric", "outcome", "failed", "verdict", "pair", "assumed")
-        return {name: getattr(self, name) for name in names} | numbers | {"verdict_code": self.verdict.to_json()}
+        return (
+            {name: getattr(self, name) for name in names}
+            | numbers
+            | {
+                "low": low,
+                "high": high,
+                "verdict_code": self.verdict.to_json(),
+            }
+        )
 
 
 def exit_code(outcomes: Collection[Outcome]) -> ExitCode:
@@ -152,9 +161,11 @@ def judge_pairs(compared: Comparisons, options: Options = DEFAULTS) -> list[Judg
 
 def describe_verdict(found: Verdict, row: ConfigurationResult, code: str, why: Iterable[Message] = ()) -> Message:
     """Return the verdict with its numbers, as changes of the value: of metrics that are better when low, too."""
-    low, high = (end - 1 for end in ratio_interval(found, row))
-    gain = 1 + found.difference
+    gain, interval = 1 + found.difference, ratio_interval(found, row)
     difference = (gain if row.direction == "higher" else 1 / gain) - 1
+    if interval is None:
+        return message("judged_open", difference=difference, why=tuple(why))
+    low, high = (end - 1 for end in interval)
     return message(f"judged_{code}", difference=difference, low=low, high=high, loss=found.loss, why=tuple(why))
 
 

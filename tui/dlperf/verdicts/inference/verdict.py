@@ -25,6 +25,8 @@ PRIOR = 8.0
 ROOM = 3.0
 """Standard errors by which results that do not differ may seem to."""
 MOST_NEEDED = 1000
+WIDEST = math.log(100)
+"""Half the interval from which it says nothing: a hundredth to a hundredfold."""
 POWER = 0.9
 """For ``detectable_difference``."""
 CAMPAIGNS_FREEDOM = 2.5
@@ -154,7 +156,7 @@ class Verdict:
     difference: float
     low: float
     high: float
-    """Ends of the interval that holds the difference, at the level of the test."""
+    """Ends of the interval that holds the difference, at the level of the test; infinite beyond ``WIDEST``."""
     p: float
     loss: float
     """The loss that was sought."""
@@ -164,6 +166,11 @@ class Verdict:
     @property
     def decided(self) -> bool:
         return self.code != "cannot_tell"
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends; None where they are infinite."""
+        return (self.low, self.high) if math.isfinite(self.low) and math.isfinite(self.high) else None
 
 
 def judge(evidence: Sides, policy: Policy) -> Verdict | None:
@@ -187,7 +194,8 @@ def judge(evidence: Sides, policy: Policy) -> Verdict | None:
     else:
         code = "cannot_tell"
     more = None if code != "cannot_tell" else _more(evidence, policy, loss)
-    low, high = (math.expm1(difference + side) if math.isfinite(side) else side for side in (-half, half))
+    is_open = code == "cannot_tell" and half > WIDEST
+    low, high = (-math.inf, math.inf) if is_open else (math.expm1(difference - half), math.expm1(difference + half))
     return Verdict(code, math.expm1(difference), low, high, p, loss, more)
 
 
