@@ -83,7 +83,7 @@ FOUND_FIRST = {
     "activation checkpointing": "guide/llm.html",
     "H200": "results/hardware/h200",
     "torchtitan": "results/frameworks/torchtitan",
-    "Llama-3 8B H100": "results/reports/all-sources/llama3-8b.html",
+    "Llama 3 8B H100": "results/reports/all-sources/llama3-8b.html",
     "reproduce": "guide/reproducing.html",
     "regression": "guide/ci.html",
     "Slurm": "guide/slurm.html",

@@ -1,6 +1,8 @@
 """Figures that others published, as data."""
 
+import re
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -110,6 +112,14 @@ def test_every_row_of_the_language_model_tables_is_there_with_its_line(reports) 
     assert all("#L" in line for line in lines)
     lengths = {name: {dict(f.axes)["sequence_length"] for f in reports[name].figures} for name in LENGTHS}
     assert lengths == LENGTHS
+
+
+def test_one_model_has_one_name_in_all_reports(reports) -> None:
+    """Another size, version sign or variant behind the name of a model is the same model, or is named as another."""
+    printed = {figure.model for report in reports.values() for figure in report.figures}
+    words = {name: re.sub(r"\bv(?=\d)|\(.*|[,]", "", name.lower()).replace("-", " ").split() for name in printed}
+    twice = [(a, b) for a, b in combinations(sorted(printed), 2) if words[a] in (words[b], words[b][:-1])]
+    assert twice == []
 
 
 def test_a_workspace_without_reports_has_none(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dlperf.evidence.columns import MOST
 
 STEPS = frozenset(lead * 10**power for power in range(1, 7) for lead in (1, 2, 5))
 APART = 0.2
-"""Of the first loss: five seeds of GPT-2 124M lie up to 3 % apart at step 200 (H100, 2026-11-25), three of Llama-3 8B
+"""Of the first loss: five seeds of GPT-2 124M lie up to 3 % apart at step 200 (H100, 2026-11-25), three of Llama 3 8B
 12 % at step 20 (H200); of BERT-base, one of three learned within 2000 steps and the others did not (75 %)."""
 
 Losses = tuple[tuple[int, float], ...]
