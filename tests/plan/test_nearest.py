@@ -53,7 +53,7 @@ def test_a_framework_of_a_report_is_one_of_the_catalogue_by_its_id_and_a_version
 
 
 def test_the_nearest_configuration_keeps_what_the_machine_can_do_and_lists_the_rest():
-    row = published(compile="yes", global_batch=16, fsdp=8, virtual_pipeline=2)
+    row = published(compile="yes", global_batch=16, fsdp=8, virtual_pipeline=2, weights="fp32")
     found = nearest(row, FOUR, CATALOG)
     chosen = found.selection
     assert (chosen.precisions, chosen.scales, chosen.batch_sizes) == (("fp8",), ("1n4g",), (2,))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyarrow import types
 from pyarrow.parquet import read_table
-from site_rows import measured
+from site_rows import measured, published
 from site_sample import pages, sample
 
 from dlperf.measured.model import TrialResult
@@ -20,6 +20,7 @@ from dlperf.messages.finding import note
 from dlperf.plan import PlannedAccelerator
 from dlperf.report.build import tables
 from dlperf.report.data import SiteData
+from dlperf.report.figures import axes_text, precision_text
 from dlperf.report.files.downloads import SiteRow, audit_columns, site_rows
 from dlperf.report.pages.explorer import explorer_data
 from dlperf.report.site import locations as at
@@ -86,6 +87,15 @@ def test_an_axis_that_divides_nothing_is_no_condition_of_a_chart_or_of_your_numb
     row = replace(measured("alpha"), axes=(("tensor_parallel", 1), ("sequence_length", 8192)))
     figures = json.loads(explorer_data(ENGLISH, SiteData((row,))).partition("= ")[2].rstrip().rstrip(";"))
     assert figures["names"]["settings"] == ["sequence length 8,192"]
+
+
+def test_fp8_is_named_with_its_recipe_where_it_is_known() -> None:
+    own = replace(measured("alpha", precision="fp8"), numerics={"weights": "fp32", "compute": "fp8"})
+    theirs = replace(published("paddle", 8, 1.0, precision="fp8"), axes=(("scaling", "tensor"), ("fsdp", 8)))
+    wide = replace(measured("alpha", precision="bf16"), numerics={"weights": "fp32"})
+    said = [precision_text(ENGLISH, row) for row in (own, theirs, wide, measured("alpha", precision="fp8"))]
+    assert said == ["FP8 (FP32 weights)", "FP8 (per-tensor scaling)", "BF16", "FP8"]
+    assert axes_text(ENGLISH, theirs.axes) == "8-way FSDP"
 
 
 def test_the_share_of_the_roofline_is_among_the_data() -> None:

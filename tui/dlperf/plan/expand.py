@@ -25,7 +25,7 @@ from dlperf.plan.model import (
     PlannedProtocol,
     Selection,
 )
-from dlperf.plan.subject import Subject, device, devices_of, fits, precisions_of, why_impossible
+from dlperf.plan.subject import Subject, device, devices_of, fits, numerics_of, precisions_of, why_impossible
 from dlperf.substitution import PlaceholderError
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _freeze(subject: Subject, launch: Launch, repeats: int, metrics: tuple[Plann
         repeats=repeats,
         uncounted=subject.protocol.uncounted if repeats >= LEAST_OF_VERDICTS else 0,
         options=options_of(subject),
-        numerics=_numerics(subject),
+        numerics=numerics_of(subject.precisions[subject.configuration.precision], subject.recipe),
         tuning=subject.recipe.tuning,
         accelerator=planned_accelerator(subject.accelerator, subject.precisions[subject.configuration.precision]),
         price=subject.hardware.price,
@@ -247,13 +247,6 @@ def _freeze(subject: Subject, launch: Launch, repeats: int, metrics: tuple[Plann
         metrics=metrics,
         expect=subject.case.expect,
     )
-
-
-def _numerics(subject: Subject) -> dict[str, str]:
-    """Return the numerics of the precision, and in place of them what the recipe states."""
-    precision = subject.precisions[subject.configuration.precision]
-    own = subject.recipe.numerics.get(precision.id)
-    return precision.numerics.stated() | (own.stated() if own else {})
 
 
 def planned_protocol(protocol: Protocol) -> PlannedProtocol:

@@ -12,7 +12,7 @@ from dlperf.errors import RequestError
 from dlperf.messages import Message, message
 from dlperf.plan.axes import declared_axes
 from dlperf.plan.model import Plan, Selection
-from dlperf.plan.subject import fits, max_nodes, precisions_of, uneven_parts
+from dlperf.plan.subject import fits, max_nodes, numerics_of, precisions_of, uneven_parts
 
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
@@ -85,6 +85,7 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
     precision = _precision(point.precision, recipe, precisions_of(accelerator, catalog.precisions))
     scale = _scale(point, hardware, recipe, case)
     axes, unset = _axes(point, case, recipe, _gpus(scale))
+    numerics = numerics_of(catalog.precisions[precision], recipe)
     batch_sizes = _batch_sizes(point.batch_size, recipe)
     selection = replace(
         given,
@@ -102,7 +103,11 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
         *_differing("precision", point.precision, precision),
         *_differing("GPUs", point.scale, scale),
         *_differing("batch_size", str(point.batch_size), str((*batch_sizes, point.batch_size)[0])),
-        *(message("published_unset", axis=name, value=str(value)) for name, value in unset),
+        *(
+            message("published_unset", axis=name, value=str(value))
+            for name, value in unset
+            if numerics.get(name) != value
+        ),
     ]
     return Nearest(selection, tuple(changed))
 

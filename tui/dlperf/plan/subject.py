@@ -51,6 +51,12 @@ class Subject:
         return next((item.launcher for item in reversed(self.variants) if item.launcher), self.recipe.launcher)
 
 
+def numerics_of(precision: Precision, recipe: Recipe) -> dict[str, str]:
+    """Return the numerics of a precision, and in place of them what the recipe states."""
+    own = recipe.numerics.get(precision.id)
+    return precision.numerics.stated() | (own.stated() if own else {})
+
+
 def device(hardware: Hardware) -> Literal["gpu", "cpu"]:
     return "gpu" if hardware.accelerator else "cpu"
 

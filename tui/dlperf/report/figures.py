@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +30,10 @@ UNSAID = (
     *("gradient_accumulation=1", "fsdp=1"),
 )
 """Values without words: nothing is divided."""
+OF_RECIPE = ("weights", "scaling")
+"""Axes that the words of a precision hold."""
+NARROW = re.compile("(fp|int)[48]")
+"""Precisions of which one name stands for several recipes."""
 StatedAxes = Mapping[str, tuple[tuple[str, AxisValue], ...]]
 """Axes by case that a page states once."""
 TUNING = {"stock": N_("stock programs"), "tuned": N_("tuned programs")}
@@ -189,8 +194,19 @@ def scale_text(result: ConfigurationResult) -> str:
 
 
 def precision_text(language: Language, result: ConfigurationResult) -> str:
-    """Return the precision as it is written; in words where a log states none."""
-    return language.gettext("precision not stated") if result.precision == UNSTATED else result.precision.upper()
+    """Return the precision as it is written, of 8 and fewer bits with its recipe; in words where a log states none."""
+    if result.precision == UNSTATED:
+        return language.gettext("precision not stated")
+    recipe = axes_text(language, recipe_of(result), ())
+    return result.precision.upper() + (f" ({recipe})" if recipe else "")
+
+
+def recipe_of(result: ConfigurationResult) -> tuple[tuple[str, AxisValue], ...]:
+    """Return what distinguishes results of one name of 8 and fewer bits, where it is known."""
+    if not NARROW.search(result.precision):
+        return ()
+    known = {name: kind for name, kind in result.numerics.items() if name in OF_RECIPE} | dict(result.axes)
+    return tuple((name, known[name]) for name in OF_RECIPE if name in known)
 
 
 def shared_axes(results: Iterable[ConfigurationResult]) -> StatedAxes:
@@ -202,9 +218,11 @@ def shared_axes(results: Iterable[ConfigurationResult]) -> StatedAxes:
     }
 
 
-def axes_text(language: Language, axes: Iterable[tuple[str, AxisValue]]) -> str:
+def axes_text(language: Language, axes: Iterable[tuple[str, AxisValue]], left_out: Collection[str] = OF_RECIPE) -> str:
     """Return axes in words, as ``sequence length 8,192, cuDNN attention``."""
-    return language.separator.join(filter(None, (_axis_text(language, *axis) for axis in axes)))
+    return language.separator.join(
+        filter(None, (_axis_text(language, *axis) for axis in axes if axis[0] not in left_out))
+    )
 
 
 def _axis_text(language: Language, name: str, value: AxisValue) -> str:

@@ -21,6 +21,7 @@
     (said, [key, value]) => said.replace(`{${key}}`, value), words[name]);
   const percent = share => text(share, "mfu");
   const axis = (one, name) => (of(one.row, "axes").find(pair => pair[0] === name) || [])[1];
+  const nameOfPrecision = precision => precision.split(" (")[0]; /* without the recipe of FP8 */
   const noun = unit => unit.replace(/\/s$/, "");
 
   /* What is typed */
@@ -76,7 +77,7 @@
 
   function mfu(perGpu, precision, length) {
     const flop = work[of(ofModel()[0].row, "case")], accelerator = peaks[field("gpu").value];
-    const peak = accelerator && accelerator[1][precision];
+    const peak = accelerator && accelerator[1][nameOfPrecision(precision)];
     if (!flop || !peak || flop[1] && !length) return null;
     return { share: perGpu * (flop[0] + flop[1] * (length || 0)) / (peak * 1000), peak, title: accelerator[0] };
   }
@@ -188,7 +189,7 @@
 
   /* Two accelerators */
 
-  const isAlike = (one, other) => ["framework", "batch_size", "settings", "published"].every(name => of(one.row, name) === of(other.row, name));
+  const isAlike = (one, other) => ["framework", "precision", "batch_size", "settings", "published"].every(name => of(one.row, name) === of(other.row, name));
 
   /* The fastest pair that one program made with equal settings; null where there is none. */
   function alikeOf(a, b) {
@@ -212,8 +213,9 @@
   function showPair() {
     const out = root.querySelector(".pair"), [a, b] = ["first", "second"].map(name => field(name).value), origin = field("origin").value;
     const rows = ofModel().filter(one => !origin || String(of(one.row, "published")) === origin);
-    const at = (chip, precision) => rows.filter(one => of(one.row, "chip") === chip && of(one.row, "precision") === precision);
-    const both = distinct(rows.map(one => of(one.row, "precision"))).filter(precision => at(a, precision).length && at(b, precision).length);
+    const precisionOf = one => nameOfPrecision(of(one.row, "precision"));
+    const at = (chip, precision) => rows.filter(one => of(one.row, "chip") === chip && precisionOf(one) === precision);
+    const both = distinct(rows.map(precisionOf)).filter(precision => at(a, precision).length && at(b, precision).length);
     if (a === b || !both.length) return out.replaceChildren(element("p", {}, words.pair_none));
     const unit = noun(unitOf()), prices = pricesTyped();
     const ratios = both.map(precision => best(at(b, precision)).perGpu / best(at(a, precision)).perGpu).sort((x, y) => x - y);

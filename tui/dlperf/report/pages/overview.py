@@ -85,9 +85,13 @@ def best_rows(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[Confi
     """
     same = grouped(
         filter(is_training, rows),
-        lambda row: (chip(data, row), family(row), row.precision if data.is_ours(row.campaign) else ""),
+        lambda row: (chip(data, row), family(row), _numerics(row) if data.is_ours(row.campaign) else ()),
     )
     return sorted((_best(data, members) for members in same.values()), key=_per_gpu, reverse=True)
+
+
+def _numerics(row: ConfigurationResult) -> tuple[object, ...]:
+    return row.precision, figures.recipe_of(row)
 
 
 def _best(data: SiteData, members: Sequence[ConfigurationResult]) -> ConfigurationResult:
@@ -98,8 +102,8 @@ def _best(data: SiteData, members: Sequence[ConfigurationResult]) -> Configurati
     trials = [min(row.n or 0, CLAIM.most) if data.is_ours(row.campaign) else 0 for row in members]
     rows = [row for row, count in zip(members, trials, strict=True) if count == max(trials)]
     best = max(rows, key=_per_gpu)
-    point = best.precision, best.gpus_total
-    sure = [row for row in rows if (row.precision, row.gpus_total) == point and not row.caveats]
+    point = _numerics(best), best.gpus_total
+    sure = [row for row in rows if (_numerics(row), row.gpus_total) == point and not row.caveats]
     return max(sure, key=_per_gpu, default=best) if best.caveats else best
 
 
