@@ -33,7 +33,16 @@ _DECLARED = {
     "submission_org": "submitter",
 }
 """Event → what its value states."""
-_ARGUMENTS = {"precision": [r"--dtype (float\d\d)\b"], "amp": [r"--use-fp(1)6\b", r"\bfp16=(True)\b"]}
+_ARGUMENTS = {
+    "precision": [r"--dtype (float\d\d)\b"],
+    "amp": [r"--use-fp(1)6\b", r"\bfp16=(True)\b"],
+    "gpus": [
+        r"All distributed processes registered\. Starting with (\d+) processes",
+        r"device: cuda:\d+ n_gpu: ([2-9]|[1-9]\d+), distributed training: True",
+    ],
+    "gpus_per_node": [r"Run vars: id \d+ gpus (\d+) "],
+    "nodes": [r"Run vars: id \d+ gpus \d+ .*?--nnodes=(\d+)"],
+}
 """Declared field → how the command lines and arguments that programs print state it."""
 
 
