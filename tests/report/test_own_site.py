@@ -73,6 +73,17 @@ def test_the_search_index_is_loaded_when_the_search_is_used(
     assert len(indexes()) == 1
 
 
+def test_the_menu_shows_the_names_of_many_own_pages_whole(watched: Watched, own_site: Path) -> None:
+    watched.page.set_viewport_size({"width": 1280, "height": 800})
+    watched.page.goto((own_site / "index.html").as_uri())
+    menu = watched.page.locator(".md-tabs__list")
+    one_line = menu.evaluate("list => list.clientHeight")
+    names = menu.evaluate("""list => [...Array(3)].map(() => list.appendChild(list.lastElementChild.cloneNode(true)))
+        && [list.scrollWidth - list.clientWidth, list.scrollHeight - list.clientHeight, list.clientHeight]""")
+    assert names[:2] == [0, 0]
+    assert one_line < names[2] < 2 * one_line
+
+
 FOUND_FIRST = {
     "cost per million tokens": "results/your-number.html",
     "price per GPU hour": "results/your-number.html",
