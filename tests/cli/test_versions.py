@@ -119,13 +119,21 @@ def test_the_first_worse_commit_is_found_and_its_steps_are_not_results(counting,
     done = counting.dlperf("bisect", commits[0], "HEAD", *WORDS, "--yes")
     assert done.stdout == f"{commits[4]}\n"
     assert "first worse commit, at least 99 % probable, by " in done.stderr
+    plan, _, _, ends, *steps = done.stderr.splitlines()
+    assert plan == "2 configurations, 12 trials: mine on local"
+    assert ends.startswith(f"{commits[5][:12]} against {commits[0][:12]}: worse: -50.00 % (")
+    known = ("likeliest so far: ", f"{commits[2][:12]} gives no value: ", "not measured, ", "first worse commit")
+    assert [line for line in steps if not line.startswith(known)] == []
     assert load_results(counting.workspace) == []
     assert git(checkout, "worktree", "list").count("\n") == 1
 
 
 def test_commits_that_do_not_run_leave_a_range_and_another_exit_code(counting, checkout):
     commits = [commit(checkout, slower) for slower in ("1", "0", "2")]
-    done = counting.dlperf("bisect", "HEAD~2", "HEAD", *WORDS, "--yes", code=4)
+    done = counting.dlperf("bisect", "HEAD~2", "HEAD", *WORDS, "--yes", "--budget", "0.1s", code=4)
+    assert (done.stdout.split(), "--budget 0.1s is spent\n" in done.stderr) == (commits[1:], True)
+    done = counting.dlperf("bisect", "HEAD~2", "HEAD", *WORDS, "--yes", "-v", code=4)
+    assert "/1: succeeded" in done.stderr
     assert done.stdout.splitlines() == commits[1:]
     assert f"not measured, because it gave no value: {commits[1]}" in done.stderr
     assert "cannot tell: one of 2 commits" in done.stderr

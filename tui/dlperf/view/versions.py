@@ -25,6 +25,7 @@ from dlperf.verdicts.conditions import scores
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_pairs
 
 if TYPE_CHECKING:
+    from dlperf.messages import Message
     from dlperf.verdicts.inference.commit_search import History, Step
 
 
@@ -228,6 +229,12 @@ def judge_versions(
     rows = load_results(workspace, Filters(campaigns=(campaign,)))
     sides = (Selector(version.label, {"revision": version.label}) for version in (a, b))
     return judge_pairs(compare(rows, *sides), options)
+
+
+def failure_of(workspace: WorkspacePaths, campaign: str, version: Version) -> Message:
+    """Return why a version has no value in a campaign."""
+    rows = load_results(workspace, Filters(campaigns=(campaign,)))
+    return next(row.status.in_full for row in rows if dict(row.axes)[REVISION] == version.label)
 
 
 def step_of(workspace: WorkspacePaths, campaign: str, commits: Mapping[str, str]) -> Step:

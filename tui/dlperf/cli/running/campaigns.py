@@ -12,7 +12,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_note, print_text
-from dlperf.cli.verdicts.deciding import Deciding, code_of, options_of, seconds_of
+from dlperf.cli.verdicts.deciding import Deciding, budget_of, code_of, options_of
 from dlperf.cli.verdicts.gates import print_judgements
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import one_line
@@ -69,7 +69,7 @@ def run(
         raise RequestError("--loss, --max-repeats, --budget: add --gate BASELINE")
     if (detach and gate) or (ci and not gate):
         raise RequestError("--gate judges what ended: leave out --detach" if detach else "--ci: add --gate BASELINE")
-    seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
+    spending, chosen = budget_of(budget), options_of(loss, max_repeats)
     workspace = options.open_workspace(context)
     baseline = read_baseline(workspace.paths, gate) if gate else None
     selection = replace(selection, repeats=selection.repeats or (chosen.first(APART) if baseline else None))
@@ -92,7 +92,7 @@ def run(
     if baseline is None:
         raise typer.Exit(run_in_foreground(workspace.paths, paths))
     judge = partial(judge_campaign, workspace.paths, baseline, paths.name, options.print_skipped, chosen)
-    deciding = Deciding(paths, judge, seconds)
+    deciding = Deciding(paths, judge, spending)
     code = run_in_foreground(workspace.paths, paths, more=deciding)
     if code is not ExitCode.INTERRUPTED:
         code = code_of(code, print_judgements(deciding.found or judge(), f"baseline {gate}", ci))

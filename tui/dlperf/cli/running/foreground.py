@@ -60,6 +60,7 @@ def run_in_foreground(
     paths: CampaignPaths,
     as_json: bool = False,
     more: Callable[[], list[TrialKey]] | None = None,
+    quiet: bool = False,
 ) -> ExitCode:
     """Run a campaign's engine until it is finished or a signal ends it; running trials then continue.
 
@@ -68,32 +69,51 @@ def run_in_foreground(
     Args:
         as_json: leave stdout to the caller's JSON.
         more: called when all trials have ended; returns those to add, none to finish.
+        quiet: print nothing but progress at a terminal, machines that do not answer, and how to go on after a signal.
     """
-    from dlperf.campaign.rules import exit_code, failures, succeeded_without_value
+    from dlperf.campaign.rules import exit_code
     from dlperf.runs.control import ask
     from dlperf.runs.journal import CampaignReader
     from dlperf.view.versions import add_worktrees, remove_worktrees
     from dlperf.view.webhook import webhook_address
 
     address = webhook_address(workspace)
-    print_note(f"campaign {one_line(paths.name)}: {paths.directory}")
+    if not quiet:
+        print_note(f"campaign {one_line(paths.name)}: {paths.directory}")
     reader = CampaignReader(paths)
     before = dict(reader.refresh().trials)
     add_worktrees(reader.record.configurations)
-    signal = asyncio.run(_run_and_draw(workspace, reader))
+    signal = asyncio.run(_run_and_draw(workspace, reader, quiet))
     while signal is None and more and (added := more()):
         for key in added:
             ask(paths, "add", key)
-        signal = asyncio.run(_run_and_draw(workspace, reader))
-    name = shlex.quote(one_line(paths.name))
+        signal = asyncio.run(_run_and_draw(workspace, reader, quiet))
     if signal is not None:
-        print_note(f"stopped by {signal}: running trials continue on their nodes")
-        print_note(f"`dlperf resume {name}` continues the campaign, `dlperf cancel {name}` ends it")
+        _print_interruption(paths, signal)
         return ExitCode.INTERRUPTED
     remove_worktrees(reader.record.configurations)
+    status = reader.refresh()
+    if not quiet:
+        _print_end(workspace, paths, status, as_json)
+    code = exit_code(status)
+    if status.trials != before:
+        _report_end(workspace, address, paths, status, code)
+    return code
+
+
+def _print_interruption(paths: CampaignPaths, signal: str) -> None:
+    name = shlex.quote(one_line(paths.name))
+    print_note(f"stopped by {signal}: running trials continue on their nodes")
+    print_note(f"`dlperf resume {name}` continues the campaign, `dlperf cancel {name}` ends it")
+
+
+def _print_end(workspace: WorkspacePaths, paths: CampaignPaths, status: CampaignStatus, as_json: bool) -> None:
+    """Print the results, and how to go on where trials have none."""
+    from dlperf.campaign.rules import failures, succeeded_without_value
+
+    name = shlex.quote(one_line(paths.name))
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         print_results(workspace, paths)
-    status = reader.refresh()
     if failures(status):
         print_note(f"some trials failed: see `dlperf status {name}`, run them again with `dlperf retry {name}`")
     if without := succeeded_without_value(status):
@@ -101,10 +121,6 @@ def run_in_foreground(
             f"{count_noun(len(without), 'trial')} gave no figure, for the reason above: if it is the log format, fix "
             f"that, then `dlperf verify {name} --write` measures the same logs again"
         )
-    code = exit_code(status)
-    if status.trials != before:
-        _report_end(workspace, address, paths, status, code)
-    return code
 
 
 def _report_end(
@@ -123,11 +139,11 @@ def _report_end(
             print_note(f"dlperf: {one_line(str(error))}")
 
 
-async def _run_and_draw(workspace: WorkspacePaths, reader: CampaignReader) -> str | None:
+async def _run_and_draw(workspace: WorkspacePaths, reader: CampaignReader, quiet: bool) -> str | None:
     from dlperf.campaign.dependencies import engine_dependencies
     from dlperf.campaign.engine import run_campaign
 
-    drawing = asyncio.create_task(_draw(reader))
+    drawing = asyncio.create_task(_draw(reader, quiet))
     try:
         return await run_campaign(reader.paths, engine_dependencies(workspace, reader.record))
     finally:
@@ -135,8 +151,8 @@ async def _run_and_draw(workspace: WorkspacePaths, reader: CampaignReader) -> st
         await asyncio.gather(drawing, return_exceptions=True)
 
 
-async def _draw(reader: CampaignReader) -> None:
-    from dlperf.cli.running.text import news_lines, progress_lines
+async def _draw(reader: CampaignReader, quiet: bool) -> None:
+    from dlperf.cli.running.text import progress_lines
     from dlperf.view.campaigns import read_progress
 
     live = LiveLines()
@@ -144,14 +160,20 @@ async def _draw(reader: CampaignReader) -> None:
     try:
         while True:
             status = reader.refresh()
-            live.print_above(news_lines(before, status))
+            live.print_above(_news(before, status, quiet))
             before = status
             if progress := read_progress(reader.paths):
                 live.draw(progress_lines(status, progress))
             await asyncio.sleep(REDRAW_SECONDS)
     finally:
         live.clear()
-        live.print_above(news_lines(before, reader.refresh()))
+        live.print_above(_news(before, reader.refresh(), quiet))
+
+
+def _news(before: CampaignStatus, after: CampaignStatus, quiet: bool) -> list[str]:
+    from dlperf.cli.running.text import machine_lines, trial_lines
+
+    return [*([] if quiet else trial_lines(before, after)), *machine_lines(before, after)]
 
 
 def print_results(workspace: WorkspacePaths, paths: CampaignPaths) -> None:

@@ -72,8 +72,8 @@ def _running_line(trial: TrialStatus, now: TrialProgress) -> str:
     return "  ".join(filter(None, (str(trial.key), str(trial.state), step, value, left, *trial_notes(trial, now))))
 
 
-def news_lines(before: CampaignStatus, after: CampaignStatus) -> list[str]:
-    """Return a line for each trial that ended and each configuration or machine given up between two states."""
+def trial_lines(before: CampaignStatus, after: CampaignStatus) -> list[str]:
+    """Return a line for each trial that ended and each configuration given up between two states."""
     lines = []
     for key, trial in after.trials.items():
         known = before.trials.get(key, TrialStatus(key))
@@ -83,8 +83,13 @@ def news_lines(before: CampaignStatus, after: CampaignStatus) -> list[str]:
     for configuration, cause in after.stopped_configurations.items():
         if configuration not in before.stopped_configurations:
             lines.append(f"{configuration}: not tried any more: {cause}")
+    return lines
+
+
+def machine_lines(before: CampaignStatus, after: CampaignStatus) -> list[str]:
+    """Return a line for each machine that became silent or was left out between two states."""
     silent = sorted(after.unreachable.keys() - before.unreachable.keys())
-    lines += [f"node {node} does not answer: {after.silence[node]}; other machines go on" for node in silent]
+    lines = [f"node {node} does not answer: {after.silence[node]}; other machines go on" for node in silent]
     news = replace(after, left_out={node: after.left_out[node] for node in after.left_out.keys() - before.left_out})
     return lines + left_out_lines(news)
 

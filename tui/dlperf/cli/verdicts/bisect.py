@@ -10,7 +10,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_note, print_text
-from dlperf.cli.verdicts.deciding import options_of, seconds_of
+from dlperf.cli.verdicts.deciding import budget_of, options_of
 from dlperf.cli.verdicts.versions import Turns
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun, percent
@@ -41,6 +41,7 @@ def bisect(
     max_repeats: options.MaxRepeatsOption = None,
     budget: options.BudgetOption = None,
     yes: options.YesOption = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print what happens to each trial, too.")] = False,
 ) -> None:
     """Find the first commit that is worse than GOOD.
 
@@ -57,14 +58,17 @@ def bisect(
     from dlperf.verdicts.inference.commit_search import MOST_OF_ENDS, search
 
     # without a named loss, ends that are the same may still differ by less than their trials exclude
-    seconds, chosen = seconds_of(budget), options_of(loss or 0.0, max_repeats or MOST_OF_ENDS)
+    spending, chosen = budget_of(budget), options_of(loss or 0.0, max_repeats or MOST_OF_ENDS)
     workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
     if len(plan.configurations) != 1:
         raise RequestError(f"{len(plan.configurations)} configurations are selected: a search measures one")
     history, version_of = _history(workspace, plan, good, bad)
-    steps = Steps(Turns(workspace, plan, yes, seconds, chosen, searching=True), version_of)
+    turns = Turns(workspace, plan, yes, spending, chosen, searching=True, quiet=not verbose)
+    steps = Steps(turns, version_of)
     ends = steps.measure_ends(history.good, history.bad)
     beliefs, failed = search(history, ends, steps.measure, before_step=_print_beliefs, ended=steps.spent)
+    if steps.spent() and not beliefs.found:
+        print_note(f"{spending} is spent")
     raise typer.Exit(_print_end(beliefs, failed))
 
 
@@ -85,7 +89,7 @@ class Steps:
 
     def __init__(self, turns: Turns, version_of: Callable[[str], Version]) -> None:
         self._turns, self._version = turns, version_of
-        self._end = time.monotonic() + turns.seconds
+        self._end = time.monotonic() + turns.budget.seconds
 
     def measure_ends(self, good: str, bad: str) -> Step:
         """Run both ends until BAD is worse; return their trials.
@@ -104,17 +108,22 @@ class Steps:
             raise RequestError(f"{_short(bad)} is not worse than {_short(good)}, so there is no search: {item.verdict}")
         print_note(f"{_short(bad)} against {_short(good)}: {item.verdict}")
         if item.outcome == "cannot_tell":
-            if item.pair and item.found and item.found.more:
+            if item.pair and item.found and item.found.more and not item.wants_trials:
                 print_note(f"for that, pass --max-repeats {len(item.pair.b.values) + item.found.more}")
             raise typer.Exit(ExitCode.CANNOT_TELL)
         return self._step(campaign, sides)
 
     def measure(self, commit: str, reference: str) -> Step | None:
         """Run one trial of each; None where the commit gave no value."""
+        from dlperf.view.versions import failure_of
+
         sides = [self._version(each) for each in (commit, reference)]
         campaign = self._turns.run_once(sides)
         step = self._step(campaign, sides)
-        return step if commit in dict(step) else None
+        if commit in dict(step):
+            return step
+        print_note(f"{_short(commit)} gives no value: {failure_of(self._turns.workspace, campaign, sides[0])}")
+        return None
 
     def spent(self) -> bool:
         """Whether the budget is."""

@@ -28,6 +28,26 @@ def options_of(loss: float | None, most: int | None) -> Options:
     return Options(None if loss is None else loss / 100, most)
 
 
+@dataclass(frozen=True)
+class Budget:
+    """Of time; no end without one."""
+
+    text: str
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"--budget {self.text}"
+
+
+def budget_of(text: str | None) -> Budget:
+    """Return a budget from the option of a command.
+
+    Raises:
+        RequestError: it is no time.
+    """
+    return Budget(text or "", seconds_of(text))
+
+
 def seconds_of(budget: str | None) -> float:
     """Return the seconds of a budget such as ``45m``; no end without one.
 
@@ -53,8 +73,7 @@ class Deciding:
 
     paths: CampaignPaths
     judge: Callable[[], list[Judgement]]
-    seconds: float
-    """Budget of time."""
+    budget: Budget
     found: list[Judgement] = field(default_factory=list)
     _begun: float = field(default_factory=time.monotonic)
     _round: float = field(default_factory=time.monotonic)
@@ -71,8 +90,8 @@ class Deciding:
         # a configuration that gives no values would be asked for for ever
         if not wanting or not grew:
             return []
-        if now - self._begun + last > self.seconds:
-            print_note(f"budget spent with {count_noun(len(wanting), 'verdict')} open")
+        if now - self._begun + last > self.budget.seconds:
+            print_note(f"{self.budget} is spent with {count_noun(len(wanting), 'verdict')} open")
             return []
         print_note(f"open: {count_noun(len(wanting), 'verdict')} of {len(self.found)}, so trials are added")
         return self._added(wanting)

@@ -9,7 +9,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_text
-from dlperf.cli.verdicts.deciding import Deciding, code_of, options_of, seconds_of
+from dlperf.cli.verdicts.deciding import Deciding, budget_of, code_of, options_of
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import number, percent
 
@@ -59,7 +59,7 @@ def reproduce(
     from dlperf.verdicts.reproduction import find_result
     from dlperf.verdicts.variation import known_of_hardware
 
-    seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
+    spending, chosen = budget_of(budget), options_of(loss, max_repeats)
     workspace = options.current_workspace(context)
     rows = load_results(workspace, complain=options.print_skipped)
     original = find_result(result, rows)
@@ -85,7 +85,7 @@ def reproduce(
     known = known_of_hardware(rows)
     confirm_plan(plan, yes)
     paths = create_campaign(workspace, plan, name)
-    deciding = Deciding(paths, lambda: [_judged(workspace, original, paths.name, chosen, known)], seconds)
+    deciding = Deciding(paths, lambda: [_judged(workspace, original, paths.name, chosen, known)], spending)
     code = run_in_foreground(workspace, paths, as_json, deciding)
     if code is ExitCode.INTERRUPTED:
         raise typer.Exit(code)

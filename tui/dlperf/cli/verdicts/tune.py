@@ -118,7 +118,7 @@ class Tried:
 
         paths = create_campaign(self.workspace, Plan(self.selection, (self.space.points[point],)))
         write_atomic(paths.tags, f"{SEARCH}\n".encode())
-        if (code := run_in_foreground(self.workspace, paths, as_json=True)) is ExitCode.INTERRUPTED:
+        if (code := run_in_foreground(self.workspace, paths, quiet=True)) is ExitCode.INTERRUPTED:
             raise typer.Exit(code)
         return load_results(self.workspace, Filters(campaigns=(paths.name,)))[0]
 

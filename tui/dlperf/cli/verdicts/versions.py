@@ -11,7 +11,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_note
-from dlperf.cli.verdicts.deciding import Deciding, code_of, options_of, seconds_of
+from dlperf.cli.verdicts.deciding import Budget, Deciding, budget_of, code_of, options_of
 from dlperf.cli.verdicts.gates import print_judgements
 from dlperf.errors import ExitCode
 
@@ -52,10 +52,10 @@ def ab(
     """
     from dlperf.view import versions
 
-    seconds, chosen = seconds_of(budget), options_of(loss, max_repeats)
+    spending, chosen = budget_of(budget), options_of(loss, max_repeats)
     workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
     sides = versions.find_versions(workspace, plan, {"a": a, "b": b})
-    found, code, _ = Turns(workspace, plan, yes, seconds, chosen).run(sides, name)
+    found, code, _ = Turns(workspace, plan, yes, spending, chosen).run(sides, name)
     verdict = print_judgements(found, f"A ({sides[0].label})", ci)
     _print_reasons(found)
     raise typer.Exit(code_of(code, verdict))
@@ -68,11 +68,12 @@ class Turns:
     workspace: WorkspacePaths
     plan: Plan
     yes: bool
-    seconds: float
-    """Budget of time."""
+    budget: Budget
     chosen: Options
     searching: bool = False
     """Whether it is a step of a search, which prints nothing on stdout and whose results are not listed."""
+    quiet: bool = False
+    """Whether what the engine does is not printed either."""
 
     def run(self, sides: Sequence[Version], name: str | None = None) -> tuple[list[Judgement], ExitCode, str]:
         """Run both versions as one campaign until each verdict is clear; return these, the exit code and the campaign.
@@ -99,14 +100,15 @@ class Turns:
         from dlperf.view import versions
 
         both, once = plan_versions(self.plan, sides, repeats, uncounted), not uncounted
-        confirm_plan(both, self.yes or once)
+        if not (self.quiet and once):
+            confirm_plan(both, self.yes or once)
         paths = create_campaign(self.workspace, both, name)
         if self.searching:
             write_atomic(paths.tags, f"{SEARCH}\n".encode())
         a, b = sides
         judge = partial(versions.judge_versions, self.workspace, paths.name, a, b, self.chosen)
-        deciding = None if once else Deciding(paths, judge, self.seconds)
-        code = run_in_foreground(self.workspace, paths, self.searching, deciding)
+        deciding = None if once else Deciding(paths, judge, self.budget)
+        code = run_in_foreground(self.workspace, paths, self.searching, deciding, self.quiet)
         if code is ExitCode.INTERRUPTED:
             raise typer.Exit(code)
         return deciding.found if deciding else [], code, paths.name
