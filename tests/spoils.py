@@ -91,9 +91,13 @@ def replace_agent(home: Path) -> Callable[[], None] | None:
     if agent is None or agent.with_suffix(".kept").exists():
         return None
     kept, made = agent.with_suffix(".kept"), agent.with_suffix(".made")
-    shutil.copy2(agent, kept)
-    made.write_text(ANSWERS)
-    made.replace(agent)
+    try:
+        shutil.copy2(agent, kept)
+        made.write_text(ANSWERS)
+        made.replace(agent)
+    except OSError:  # another fault took all files of the disk
+        kept.unlink(missing_ok=True)
+        return None
 
     def put_back() -> None:
         if kept.exists():
