@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from html_text import Document
-from site_rows import measured
+from site_rows import measured, published
 from site_sample import campaign, sample
 
 from claimable import claimable
@@ -101,6 +101,16 @@ def test_changes_are_told_by_the_versions_of_a_framework_where_these_differ() ->
     assert [build for build in ("2.10.0", "2.11.0") if f">{build}</text>" in chart] == ["2.10.0", "2.11.0"]
     assert ">Version and commit</text>" in chart
     assert text.count('<td class="words">2.11.0</td>') == 1
+
+
+def test_a_configuration_in_several_releases_of_a_third_party_framework_is_a_line_in_their_order() -> None:
+    rows = [published(f"Stack ({release})", 8, value) for release, value in (("1.10", 130.0), ("1.9", 100.0))]
+    rows.append(published("Stack (1.9)", 8, 900.0, precision="amp"))  # in no other release
+    page = " ".join(Document(history(ENGLISH, replace(sample(), results=tuple(rows)))).text.split())
+    told = page.partition("Stack · ResNet50V1.5 (images/s)")[2]
+    assert "1.91.10throughput" in told  # the names below the chart
+    assert "12.5 1.9 16.25 1.10 +30.0 %" in told
+    assert "AMP" not in told
 
 
 def test_a_configuration_leads_to_its_history() -> None:

@@ -15,6 +15,7 @@ from dlperf.report.charts.plot import ChartLine, Plot, plot
 from dlperf.report.data import SiteData, distinct, grouped
 from dlperf.report.pages.page import COLUMNS as PAGE_COLUMNS
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.releases import by_release
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, Link, TableView, TextView, date
 from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
@@ -48,6 +49,7 @@ def history(language: Language, data: SiteData) -> str:
         most=MOST,
         overview=_overview(page, shown),
         sections=[_section(page, rows) for rows in shown],
+        releases=by_release(page),
         faults=_faults(page, FAULTS),
         withdrawn=_faults(page, UNFAIR),
         editions=[page.file_link(f"{at.edition(name)}{root}index.html", name) for name in data.editions],
