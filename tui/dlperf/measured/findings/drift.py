@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
+from dlperf.evidence.columns import total
+
 MINIMUM_VALUES = 10
 LIMIT = 0.02
 """Change of speed over the measured window; identical nodes repeat within 1 % (MLPerf Training v4.0, 8 GPUs: 0.2 %)."""
@@ -55,10 +57,19 @@ def trend(speeds: Sequence[float]) -> Trend | None:
     if centre <= 0:
         return None
     points = [mean / centre for mean in means]
-    slope, intercept = statistics.linear_regression(range(count), points)
-    residuals = sum((point - intercept - slope * index) ** 2 for index, point in enumerate(points))
+    slope, intercept = _line(points)
+    residuals = total((point - intercept - slope * index) ** 2 for index, point in enumerate(points))
     error = sqrt(residuals / (count - 2) / (count * (count**2 - 1) / 12))
     return Trend(slope * (count - 1), error * (count - 1))
+
+
+def _line(points: Sequence[float]) -> tuple[float, float]:
+    """Return slope and intercept by least squares; ``statistics.linear_regression`` rounds as its Python does."""
+    centre, height = (len(points) - 1) / 2, total(points) / len(points)
+    offsets = [index - centre for index in range(len(points))]
+    rise = total(offset * (point - height) for offset, point in zip(offsets, points, strict=True))
+    slope = rise / total(offset * offset for offset in offsets)
+    return slope, height - slope * centre
 
 
 def _block_means(speeds: Sequence[float]) -> list[float]:

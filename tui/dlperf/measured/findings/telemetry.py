@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
+from dlperf.evidence.columns import total
 from dlperf.evidence.telemetry import GpuReading
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, note, warning
@@ -52,7 +53,7 @@ def findings_of_processors(foreign_percents: Sequence[float]) -> tuple[Finding, 
 
     In a shorter window they must have used as much as is tolerated in one of ``MINIMUM_READINGS``.
     """
-    used = sum(foreign_percents) / 100
+    used = total(foreign_percents) / 100
     if used <= FOREIGN_LOAD * max(len(foreign_percents), MINIMUM_READINGS):
         return ()
     return (warning("contended_cpu", share=used / len(foreign_percents)),)

@@ -80,7 +80,7 @@ def share_of_pauses(reading: Reading) -> float:
     times = reading.run.samples.time
     idle = total(times[index] - times[index - 1] for index in reading.idle_between(0, len(times) - 1))
     lost = _lost_to_pauses(reading, seconds, steps)
-    return (lost + idle) / (sum(seconds) + idle) if lost + idle else 0.0
+    return (lost + idle) / (total(seconds) + idle) if lost + idle else 0.0
 
 
 def _lost_to_pauses(reading: Reading, seconds: array[float], steps: array[float]) -> float:
@@ -94,7 +94,7 @@ def _lost_to_pauses(reading: Reading, seconds: array[float], steps: array[float]
     lost = [
         seconds[index] - usual * steps[index] for index in slow if seconds[index] > PAUSE * usual * steps[index] + limit
     ]
-    return sum(lost) if len(lost) <= MOST_PAUSES * len(seconds) else 0.0
+    return total(lost) if len(lost) <= MOST_PAUSES * len(seconds) else 0.0
 
 
 def _between_records(reading: Reading) -> tuple[array[float], array[float]]:
