@@ -181,6 +181,16 @@ def test_an_accepted_bundle_is_somebodys_results_and_verifies(here, catalog, goo
         accept(here, catalog, packed(good))
 
 
+def test_what_another_version_computed_differently_is_written_as_it_is_computed_here(here, catalog, good):
+    result = f"{TRIAL}/result.json"
+    record = json.loads(good[result])
+    forged = json.dumps(record | {"samples": 9_999_999}).encode()
+    campaign = accept(here, catalog, packed(good | {result: forged}))
+    (row,) = load_results(here)
+    assert row.trials[0].samples == record["samples"]
+    assert verify_campaign(campaign, BUILTIN_FORMATS).differences == ()
+
+
 def test_constants_and_commands_of_a_sender_count_for_nothing(here, catalog, tmp_path):
     """Peaks, arithmetic and prices are those of the catalogue here; nothing can be started or checked out."""
     there = workspace_in(tmp_path / "there")

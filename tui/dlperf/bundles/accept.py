@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from math import isclose
 from pathlib import Path
 
 from dlperf.bundles.pack import INSIDE_TRIAL, plan_in_bundle, unpack
@@ -20,9 +21,12 @@ from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths
 from dlperf.runs.records import CampaignStatus, TrialRecord
 from dlperf.runs.store import append_records, read_campaign, read_record_if_whole, write_campaign
-from dlperf.verification.verify import Verification, verify_campaign
+from dlperf.verification.differing import DECISIVE
+from dlperf.verification.verify import Difference, Verification, verify_campaign
 
 LONGEST_SENDER = 80
+SAME_VALUE = 1e-12
+"""Relative difference of values that versions of dlperf may round differently."""
 
 
 def accept_bundle(
@@ -68,12 +72,18 @@ def _verified(staging: CampaignPaths, logs: LogReader) -> Verification:
     for key in status.trials:
         _check_trial(staging.trial(key))
     found = verify_campaign(staging, logs)
-    if found.differences:
-        first = found.differences[0]
-        raise RequestError(f"{first.trial}: {first.what} {first.problem}: not what its logs and hashes give")
+    if wrong := [item for item in found.differences if item.problem != "differs" or _is_decisive(item)]:
+        raise RequestError(f"{wrong[0].trial}: {wrong[0].what} {wrong[0].problem}: not what its logs and hashes give")
     if not found.values:
         raise RequestError("no log in it gives a value")
     return found
+
+
+def _is_decisive(difference: Difference) -> bool:
+    """Tell whether a field says another result; versions may differ in others, which are written as recomputed."""
+    if difference.what != "value" or None in (difference.stored, difference.recomputed):
+        return difference.what in DECISIVE
+    return not isclose(difference.stored, difference.recomputed, rel_tol=SAME_VALUE)
 
 
 def _refuse_strays(staging: CampaignPaths, status: CampaignStatus) -> None:
