@@ -12,6 +12,7 @@ import pytest
 from dlperf.errors import RefusedError
 from dlperf.nodes.bootstrap import supervisor_archive, supervisor_name
 from dlperf.nodes.client import NodeClient
+from dlperf.nodes.supervisor.files import read_text
 from dlperf.nodes.supervisor.host.machine import environment
 from dlperf.nodes.transport import LocalTransport, ProcessChannel
 
@@ -73,6 +74,9 @@ def test_the_environment_of_a_machine_is_told():
     facts = environment({})
     assert facts["memory_bytes"] > 0
     assert facts["cpu"]["cores"] <= facts["cpu"]["threads"]
+    name = read_text("/etc/machine-id").strip()
+    assert len(facts["machine_id"]) == (32 if name else 0)
+    assert not name or name not in str(facts), "which is confidential"
 
 
 def test_a_closed_channel_leaves_no_pipe_to_the_end_of_the_loop(monkeypatch: pytest.MonkeyPatch):

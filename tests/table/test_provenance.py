@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dlperf.derived.timeline import measure_trial
+from dlperf.evidence.facts import NodeFacts, conditions_of
 from dlperf.measured.model import TrialResult
 from dlperf.plan import TrialKey
 from dlperf.runs.archive import keep_sent, sha256_of
@@ -63,6 +64,26 @@ def test_a_result_keeps_its_gpus_programs_and_loaded_libraries(tmp_path: Path):
         "programs.train.py": sha256_of(tmp_path / "train.py"),
     }
     assert (result.window_seconds, result.telemetry_samples) == (10.0, 10)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        (
+            {"machine_id": "m", "hostname": "a", "boot_id": "1"},
+            {"machine_id": "m", "hostname": "a", "boot_id": "2"},
+            True,
+        ),
+        ({"machine_id": "m", "hostname": "a"}, {"machine_id": "n", "hostname": "a"}, False),
+        ({"hostname": "a", "boot_id": "1"}, {"hostname": "a", "boot_id": "2"}, True),
+        ({"hostname": "a", "boot_id": "1"}, {"hostname": "b", "boot_id": "1"}, False),
+        ({"boot_id": "1"}, {"boot_id": "2"}, False),
+    ],
+)
+def test_a_machine_without_gpus_is_the_same_one_after_a_boot(first: dict[str, str], second: dict[str, str], same: bool):
+    names = [conditions_of([NodeFacts({**each, "gpus": []})], {}, {})["machine"] for each in (first, second)]
+    assert (names[0] == names[1]) == same
+    assert "a" not in names, "the host's name is not published"
 
 
 def test_a_result_of_a_trial_without_such_files_has_unknown_conditions(tmp_path: Path):

@@ -27,7 +27,7 @@ OF_A_GPU = (
 )
 
 MACHINE = "machine"
-"""Only without GPUs: what Linux calls itself since its start."""
+"""Only without GPUs, which name it better: its id, or its host's name, hashed."""
 
 LONGEST = 2000
 """Characters of a fact, which is whatever a node wrote."""
@@ -78,8 +78,8 @@ def _facts(node: NodeFacts) -> Iterator[tuple[str, str]]:
     for gpu in gpus:
         if not node.gpus or gpu.get("index") in node.gpus:
             yield from ((f"gpu.{name}", gpu[name]) for name in ("uuid", *OF_A_GPU) if name in gpu)
-    if not gpus and "boot_id" in known:
-        yield MACHINE, known["boot_id"]
+    if not gpus and (machine := _machine(known)):
+        yield MACHINE, machine
     packages = node.environment.get("packages")
     if isinstance(packages, list):
         yield "packages", sha256("\n".join(map(str, packages)).encode()).hexdigest()
@@ -87,6 +87,13 @@ def _facts(node: NodeFacts) -> Iterator[tuple[str, str]]:
         yield f"{LIBRARIES}{name.partition('.')[0]}", version
     for name, version in node.modules.items():
         yield f"modules.{name[:LONGEST]}", str(version)[:LONGEST]
+
+
+def _machine(known: Mapping[str, str]) -> str | None:
+    """Return what names a machine across its boots, or at least since its start."""
+    host = known.get("hostname")
+    hashed = sha256(f"dlperf {host}".encode()).hexdigest()[:32] if host else None
+    return known.get("machine_id") or hashed or known.get("boot_id")
 
 
 def flattened(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Facts of this machine: its environment for readers of a result, its readiness before a trial."""
 
 import collections
+import hashlib
 import os
 import platform
 import pwd
@@ -42,6 +43,7 @@ def environment(container: Json) -> Json:
         "schema": SCHEMA,
         "hostname": socket.gethostname(),
         "boot_id": boot_id(),
+        "machine_id": machine_id(),
         "os": os_name(),
         "kernel": platform.release(),
         "architecture": platform.machine(),
@@ -61,6 +63,12 @@ def environment(container: Json) -> Json:
         add_driver_errors(vendor, gpus)
         facts["never_run_vendor"] = vendor.name if vendor.never_run else None
     return facts
+
+
+def machine_id() -> str:
+    """What names this machine across its boots, hashed because it is confidential (machine-id(5)); empty if unknown."""
+    name = read_text("/etc/machine-id").strip()
+    return hashlib.sha256(f"dlperf {name}".encode()).hexdigest()[:32] if name else ""
 
 
 def add_driver_errors(vendor: Vendor, gpus: List[Json]) -> None:

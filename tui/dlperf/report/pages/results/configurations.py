@@ -37,8 +37,8 @@ OVERVIEW = (
 LINKS, SCRIPTS = "copy-link.js", ("curves.js", "log-lines.js")
 DEVICE = re.compile(r"\.[0-9]+(\.|$)")
 """Matches the name of a fact of one of several devices: ``gpus.0.name``."""
-OF_THE_MOMENT = re.compile(r"boot_id|.*\.(?:utilization_percent|memory_used_mib)")
-"""Matches facts that change from moment to moment and do not describe the machine."""
+OF_THE_MOMENT = re.compile(r"boot_id|machine_id|.*\.(?:utilization_percent|memory_used_mib)")
+"""Matches facts that change from moment to moment, or name the machine without a description."""
 OF_THE_MACHINE = {"cudnn": N_("cuDNN of the machine"), "nccl": N_("NCCL of the machine")}
 """Names of libraries of which programs may have loaded other versions."""
 
