@@ -9,7 +9,8 @@ import pytest
 from claimable import CONDITIONS, claimable
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.measured.model import TrialResult
-from dlperf.table.model import ConfigurationResult, Status
+from dlperf.messages.finding import warning
+from dlperf.table.model import ConfigurationResult, MetricResult, Status
 from dlperf.verdicts.judging import Options
 from dlperf.verdicts.trend import history_of, judge_history, looks_of
 
@@ -32,14 +33,24 @@ def history(*values: float, **fields: object) -> list[ConfigurationResult]:
 @pytest.mark.parametrize(
     ("values", "fields", "outcome", "verdict"),
     [
-        ([100.0, 101.0] * 7 + [90.0] * 5, {}, "worse", "-10.00 % since c14 (14 campaigns before, 5 since, p = 0.000"),
-        ([100.0, 101.0] * 7 + [110.0] * 5, {}, "better", "+10.00 % since c14 (14 campaigns before, 5 since, p = 0.000"),
-        ([100.0, 101.0] * 7 + [110.0] * 5, {"unit": "ms", "direction": "lower"}, "worse", "+10.00 % since c14"),
+        (
+            [100.0, 101.0] * 7 + [90.0] * 5,
+            {},
+            "worse",
+            "worse: -10.00 % since c14 (14 campaigns before, 5 since, p = 0.000",
+        ),
+        (
+            [100.0, 101.0] * 7 + [110.0] * 5,
+            {},
+            "better",
+            "better: +10.00 % since c14 (14 campaigns before, 5 since, p = 0.000",
+        ),
+        ([100.0, 101.0] * 7 + [110.0] * 5, {"unit": "ms", "direction": "lower"}, "worse", "worse: +10.00 % since c14"),
         ([100.0, 100.1] * 8, {}, "same", "same: "),
         ([100.0, 112.0] * 8, {}, "cannot_tell", "cannot tell: "),
         ([100.0, 100.3] * 8 + [97.0], {}, "cannot_tell", "cannot tell: "),
         ([100.0, 100.3] * 8 + [94.0], {}, "cannot_tell", "cannot tell: "),
-        ([100.0] * 13, {}, "cannot_tell", "14 campaigns are needed to see a trend, not 13"),
+        ([100.0] * 13, {}, "cannot_tell", "cannot tell: 14 campaigns are needed to see a trend, not 13"),
     ],
     ids=[
         "slower",
@@ -80,7 +91,8 @@ def on(rows: list[ConfigurationResult], gpus: str) -> list[ConfigurationResult]:
 def test_a_level_that_fell_when_the_machine_changed_cannot_be_told():
     rows = on(history(*[100.0, 101.0] * 7, *[90.0] * 5), "a" * 14 + "b" * 5)
     found = judge_history(rows[-1], rows)
-    assert (found.outcome, found.verdict.code) == ("cannot_tell", "trend_other_machine")
+    assert found.outcome == "cannot_tell"
+    assert "fewer than 3 campaigns before the last 5 ran on their machine" in str(found.verdict)
     rows = on(history(*[100.0, 101.0] * 7, *[90.0, 91.0] * 4), "ab" * 11)
     assert judge_history(rows[-1], rows).outcome == "worse", "both machines ran before and after"
 
@@ -91,7 +103,7 @@ def test_the_difference_that_is_printed_is_that_of_one_machine_on_both_sides_of_
     values = [level * (1.2 if name == "b" else 1.0) for level, name in zip(levels, machines, strict=True)]
     rows = on(history(*values), machines)
     found = judge_history(rows[-1], rows)
-    assert (found.outcome, found.verdict.code) == ("worse", "trend_changed")
+    assert (found.outcome, found.verdict.code) == ("worse", "trend_worse")
     assert found.verdict.parameters["difference"] == pytest.approx(-0.07, abs=2e-3)
 
 
@@ -123,4 +135,28 @@ def test_a_history_is_of_one_configuration_and_protocol_in_order_and_ends_with_t
 def test_the_machine_of_the_newest_result_alone_is_compared_with_itself():
     rows = on(history(*[100.0, 100.1] * 10, *[106.0] * 3, *[100.0] * 2), "b" * 20 + "a" * 5)
     found = judge_history(rows[-1], rows)
-    assert (found.outcome, found.verdict.code) == ("cannot_tell", "trend_other_machine"), "it lost 5.7 % there"
+    assert found.outcome == "cannot_tell", "it lost 5.7 % there"
+
+
+def test_a_trend_is_of_campaigns_that_the_metric_may_be_compared_in():
+    kept = MetricResult("final_loss", 100.0, "images/s", needs=("equal_steps",))
+    rows = [replace(each, metric="final_loss", metrics=(kept,)) for each in history(*[100.0, 100.1] * 8)]
+
+    def ending(each: ConfigurationResult, step: int) -> ConfigurationResult:
+        return replace(each, trials=tuple(replace(trial, last_step=step) for trial in each.trials))
+
+    found = judge_history(ending(rows[-1], 200), [ending(each, 100) for each in rows[:-1]] + [ending(rows[-1], 200)])
+    assert str(found.verdict) == (
+        "cannot tell: 14 campaigns are needed to see a trend, not 1; "
+        "final_loss needs equal numbers of steps, here 100 to 200"
+    )
+    few = [ending(each, 200) for each in rows[:2]]
+    alike = [ending(each, 100) for each in rows[2:]]
+    assert judge_history(alike[-1], [*few, *alike]).outcome == "same", "the two others are left out"
+
+
+def test_trials_that_failed_leave_open_whether_the_level_is_kept():
+    rows = history(*[100.0, 100.1] * 8)
+    newest = replace(rows[-1], findings=(warning("trials_failed", count=1, of=2),))
+    found = judge_history(newest, [*rows[:-1], newest])
+    assert str(found.verdict) == "cannot tell: 1 of 2 trials failed or gave no value"

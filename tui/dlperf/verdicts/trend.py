@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from statistics import median, median_low
 
 from dlperf.errors import DlperfError
-from dlperf.messages import message
+from dlperf.messages import Message, message
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult
@@ -14,7 +14,8 @@ from dlperf.verdicts.claims import claim
 from dlperf.verdicts.conditions import Recorded, last_start, machine_of
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, Change, last_change
 from dlperf.verdicts.inference.verdict import Policy, Sides, judge
-from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, describe_verdict
+from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, Outcome, describe_verdict
+from dlperf.verdicts.refusals import failures, refusals
 
 Rows = list[ConfigurationResult]
 
@@ -50,13 +51,20 @@ def judge_history(
     """Judge a result by the last campaigns of its history, which ends with it: each was looked at once."""
     if row.value is None:
         return Judgement(row.id, row.metric, "missing", row.status.in_full)
-    recent = history[-last:]
+    fit = [each for each in history if not any(refusals(each, row))]
+    recent = fit[-last:]
     if len(recent) < LEAST_VALUES:
         short = message("trend_short", count=len(recent), least=LEAST_VALUES)
-        return Judgement(row.id, row.metric, "cannot_tell", short)
+        unfit = [why for each in reversed(history) for why in refusals(each, row)]
+        return _open(row, short, *unfit[:1])
     machines = [machine_of(each) for each in recent]
     change = last_change([each.score for each in recent], machines, looks_of(history))
-    return _unchanged(row, recent, options) if change is None else _changed(row, recent, change, options)
+    found = _unchanged(row, recent, options) if change is None else _changed(row, recent, change, options)
+    return _open(row, *failures(row)) if found.outcome in ("better", "same") and any(failures(row)) else found
+
+
+def _open(row: ConfigurationResult, *why: Message) -> Judgement:
+    return Judgement(row.id, row.metric, "cannot_tell", message("cannot_tell", why=why))
 
 
 def looks_of(history: Rows) -> int:
@@ -77,15 +85,16 @@ def _changed(row: ConfigurationResult, history: Rows, change: Change, options: O
     found = judge(sides, options.of(LEVELS)) if options.loss else None
     if found is not None and found.code == "same":
         return Judgement(row.id, row.metric, "same", describe_verdict(found, row, "same"), pair, found)
+    outcome: Outcome = "worse" if change.fell else "better"
     verdict = message(
-        "trend_changed",
+        f"trend_{outcome}",
         difference=(pair.ratio or 1.0) - 1,
         since=since[0].campaign,
         before=len(before),
         after=len(since),
         p=change.p,
     )
-    return Judgement(row.id, row.metric, "worse" if change.fell else "better", verdict, pair)
+    return Judgement(row.id, row.metric, outcome, verdict, pair)
 
 
 def _newest_of_both(before: Rows, since: Rows) -> Recorded:
@@ -101,9 +110,7 @@ def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Jud
     recent, before = here[-RECENT:], here[:-RECENT]
     policy = options.of(LEVELS)
     if len(before) < policy.least:
-        return Judgement(
-            row.id, row.metric, "cannot_tell", message("trend_other_machine", least=policy.least, recent=RECENT)
-        )
+        return _open(row, message("trend_other_machine", least=policy.least, recent=RECENT))
     found = judge(Sides([each.score for each in before], [each.score for each in recent]), policy)
     pair = claim(_middle(before), _middle(recent))
     if found is not None and found.code == "same" and _is_near(row, before, found.loss):
@@ -112,8 +119,9 @@ def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Jud
     # the test at one place does not know how often one looks
     why = [message("trend_unclear", count=len(history))]
     why += [message("trend_open", count=found.more)] if found and found.more else []
-    verdict = describe_verdict(found, row, "cannot_tell", why) if found else why[0]
-    return Judgement(row.id, row.metric, "cannot_tell", verdict, pair, found)
+    if found is None:
+        return _open(row, *why)
+    return Judgement(row.id, row.metric, "cannot_tell", describe_verdict(found, row, "cannot_tell", why), pair, found)
 
 
 def _is_near(row: ConfigurationResult, before: Rows, loss: float) -> bool:
