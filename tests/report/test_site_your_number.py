@@ -10,6 +10,7 @@ from site_browser import Watched, needs_browser
 from site_rows import measured, published
 from site_sample import sample
 
+from dlperf.catalog.files.load import load_catalog
 from dlperf.messages import ENGLISH
 from dlperf.report.pages.explorer import explorer_data
 from dlperf.report.pages.your_number import your_number_data
@@ -78,7 +79,8 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
         published("paddle", 8, 1600.0, precision="fp8", hardware="h100"),
         measured("alpha", value=400.0, precision="fp8", hardware="h200"),
     )
-    data = replace(sample(), results=rows)
+    known = load_catalog()
+    data = replace(sample(), results=rows, precisions=known.precisions, accelerators=known.accelerators)
     for name, script in (("figures", explorer_data), ("your-number-data", your_number_data)):
         serve(watched.page, name, script(ENGLISH, data))
     open_page(watched.page, f"{site.as_uri()}/", "#first=H100&second=H200&price+H100=2&price+H200=3.5")
@@ -95,6 +97,9 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     expect(watched.page.locator(".answer")).to_contain_text(
         "no such program in dlperf; with Alpha: dlperf reproduce published/"
     )
+    watched.page.locator("select[name=precision]").select_option("BF16")  # at which nothing ran
+    expect(watched.page.locator(".answer")).to_contain_text("No third-party result with this model, GPU and precision.")
+    expect(watched.page.locator(".answer tbody tr")).to_have_count(2)
     assert watched.errors == []
 
 

@@ -21,7 +21,10 @@
     (said, [key, value]) => said.replace(`{${key}}`, value), words[name]);
   const percent = share => text(share, "mfu");
   const axis = (one, name) => (of(one.row, "axes").find(pair => pair[0] === name) || [])[1];
+  const precisionOf = one => of(one.row, "precision");
   const nameOfPrecision = precision => precision.split(" (")[0]; /* without the recipe of FP8 */
+  const isAt = (one, precision) => !precision || [precisionOf(one), nameOfPrecision(precisionOf(one))].includes(precision);
+  const kindOfChip = chip => chip.split(" ")[0]; /* H100 of "H100 96GB" */
   const noun = unit => unit.replace(/\/s$/, "");
 
   /* What is typed */
@@ -43,7 +46,8 @@
     const rows = ofModel();
     offer("gpu", distinct(rows.map(one => of(one.row, "chip"))), wanted.gpu);
     const onChip = rows.filter(one => of(one.row, "chip") === field("gpu").value);
-    offer("precision", ["", ...distinct(onChip.map(one => of(one.row, "precision"))).sort()].map(name => [name, name || data.words.all]), wanted.precision);
+    const measured = distinct(onChip.map(precisionOf)).sort(), peaked = Object.keys((peaks[field("gpu").value] || [])[1] || {}).sort();
+    offer("precision", distinct(["", ...measured, ...peaked]).map(name => [name, name || data.words.all]), wanted.precision);
     const unit = unitOf();
     offer("as", [["total", say("total", { unit })], ["per_gpu", say("per_gpu", { unit })], ["step", words.step]], wanted.as);
     const chips = distinct(rows.map(one => of(one.row, "chip"))), others = chips.filter(chip => chip !== field("gpu").value);
@@ -113,12 +117,12 @@
     return element("li", {}, element("strong", {}, percent(found.share)), " " + say("mfu", { peak: text(found.peak), precision, title: found.title }) + doubted);
   }
 
-  /* The results around the reader's, the best one first. */
-  function nearest(perGpu, rows) {
+  /* The results around the reader's, the best one first; also those of other forms of the accelerator. */
+  function nearest(perGpu, rows, first) {
     const distance = one => Math.abs(Math.log(one.perGpu / perGpu));
     const near = rows.slice().sort((a, b) => distance(a) - distance(b)).slice(0, NEAREST);
     const own = best(rows.filter(one => !of(one.row, "published")));
-    return distinct([best(rows), own, ...near.sort((a, b) => b.perGpu - a.perGpu)]).filter(Boolean);
+    return distinct([first, own, ...near.sort((a, b) => b.perGpu - a.perGpu)]).filter(Boolean);
   }
 
   /* A cell that is a list holds words and links, another one a number. */
@@ -131,14 +135,14 @@
 
   function showNumber() {
     const out = root.querySelector(".answer"), perGpu = typed(), precision = field("precision").value;
-    const onChip = ofModel().filter(one => of(one.row, "chip") === field("gpu").value);
-    const rows = onChip.filter(one => !precision || of(one.row, "precision") === precision);
+    const kin = ofModel().filter(one => kindOfChip(of(one.row, "chip")) === kindOfChip(field("gpu").value));
+    const alike = kin.filter(one => isAt(one, precision)), rows = alike.filter(one => of(one.row, "chip") === field("gpu").value);
     if (!perGpu) return out.replaceChildren(element("p", {}, words.type));
     const own = rows.filter(one => !of(one.row, "published")), others = rows.filter(one => of(one.row, "published"));
     out.replaceChildren(
       element("p", { class: "large" }, element("strong", {}, text(perGpu)), " " + say("per_gpu", { unit: unitOf() })),
-      element("ul", {}, sentence("published", perGpu, others), sentence("measured", perGpu, own), utilisation(perGpu), standing(perGpu, rows)),
-      table(words.nearest, [words.nearest, unitOf() + " · " + words.one_gpu, words.yours], nearest(perGpu, rows).map(one =>
+      element("ul", {}, sentence("published", perGpu, others), sentence("measured", perGpu, own), utilisation(perGpu), rows.length ? standing(perGpu, rows) : ""),
+      table(words.nearest, [words.nearest, unitOf() + " · " + words.one_gpu, words.yours], nearest(perGpu, alike.length ? alike : kin, best(rows)).map(one =>
         [described(one), element("span", {}, text(one.perGpu), " ", doubt(one)), percent(perGpu / one.perGpu)])));
   }
 
@@ -154,7 +158,7 @@
   /* The best result of each accelerator, or the reader's own number. */
   function sides() {
     const precision = field("precision").value, origin = field("origin").value, perGpu = typed();
-    const rows = ofModel().filter(one => (!precision || of(one.row, "precision") === precision) && (!origin || String(of(one.row, "published")) === origin));
+    const rows = ofModel().filter(one => isAt(one, precision) && (!origin || String(of(one.row, "published")) === origin));
     const found = distinct(rows.map(one => of(one.row, "chip"))).map(chip => best(rows.filter(one => of(one.row, "chip") === chip)));
     const all = found.map(one => ({ chip: of(one.row, "chip"), perGpu: one.perGpu, precision: of(one.row, "precision"), said: [link(one), " ", element("small", {}, conditionsOf(one))] }));
     return perGpu ? [{ chip: field("gpu").value, perGpu, said: [words.your_number] }, ...all] : all;
@@ -174,17 +178,18 @@
   }
 
   function showCost() {
-    const rows = sides(), prices = pricesTyped();
+    const rows = sides(), prices = pricesTyped(), out = root.querySelector(".costs");
+    if (!rows.length) return out.replaceChildren(element("p", {}, data.words.no_rows));
     const first = rows.find(side => prices.get(side.chip));
     const reference = first && { price: prices.get(first.chip), perGpu: first.perGpu };
     const unit = noun(unitOf());
-    root.querySelector(".costs").replaceChildren(table(words.cost,
+    out.replaceChildren(table(words.cost,
       [words.gpu, words.result, unitOf() + " · " + words.one_gpu, say("millions", { unit }), say("cost_per_million", { unit }),
         words.time, words.cost, first ? say("break_even", { gpu: first.chip, price: money(reference.price) }) : words.break_even_none],
       rows.map(side => costRow(side, reference, prices))));
     const precisions = distinct(rows.map(side => side.precision).filter(Boolean));
     const said = precisions.length > 1 ? say("unlike_precisions", { precisions: precisions.join(", ") }) : say("one_precision", { precision: precisions[0] });
-    root.querySelector(".costs").append(element("p", {}, said));
+    if (precisions.length) out.append(element("p", {}, said));
   }
 
   /* Two accelerators */
@@ -213,9 +218,8 @@
   function showPair() {
     const out = root.querySelector(".pair"), [a, b] = ["first", "second"].map(name => field(name).value), origin = field("origin").value;
     const rows = ofModel().filter(one => !origin || String(of(one.row, "published")) === origin);
-    const precisionOf = one => nameOfPrecision(of(one.row, "precision"));
-    const at = (chip, precision) => rows.filter(one => of(one.row, "chip") === chip && precisionOf(one) === precision);
-    const both = distinct(rows.map(precisionOf)).filter(precision => at(a, precision).length && at(b, precision).length);
+    const at = (chip, precision) => rows.filter(one => of(one.row, "chip") === chip && nameOfPrecision(precisionOf(one)) === precision);
+    const both = distinct(rows.map(one => nameOfPrecision(precisionOf(one)))).filter(precision => at(a, precision).length && at(b, precision).length);
     if (a === b || !both.length) return out.replaceChildren(element("p", {}, words.pair_none));
     const unit = noun(unitOf()), prices = pricesTyped();
     const ratios = both.map(precision => best(at(b, precision)).perGpu / best(at(a, precision)).perGpu).sort((x, y) => x - y);
