@@ -205,6 +205,23 @@ def test_a_ratio_that_must_not_be_undercut_follows_the_same_trials(verdict: str,
     assert below(judge_rows(row(*a), row(*b, turn=1)), 0.98) == outcome
 
 
+def test_the_terminal_judges_by_the_variation_that_all_results_show() -> None:
+    values = tuple(value * 1.05 for value in STEADY)
+    rows = [row(*STEADY, campaign="a"), replace(row(*values, campaign="b", gpu="9"), hardware="other")]
+    others = [row(*(value * at for value in STEADY), campaign=f"c{at}", gpu=str(at)) for at in (0.8, 1.0, 1.2)]
+    found = []
+    for known in (rows, [*rows, *others]):
+        view = comparison_of(known, "a", "b")
+        assert view is not None
+        (point,) = view.points
+        sides = (Selector(name, {"campaign": name, "hardware": on}) for name, on in (("a", "box"), ("b", "other")))
+        (pair,) = compare(known, *sides).pairs
+        assert point.claim == pair
+        assert pair.interval is not None
+        found.append(pair.interval[1] - pair.interval[0])
+    assert found[1] > 2 * found[0], "machines that vary by 20 % say less"
+
+
 def test_results_of_two_protocols_are_compared_at_no_door() -> None:
     a, b = PAIRS["worse"]
     before, now = row(*a), replace(row(*b, campaign="two"), protocol="late")

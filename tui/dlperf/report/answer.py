@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dlperf.messages import Language, Message
 from dlperf.report.data import SiteData, grouped
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim, claim, joint_level
+from dlperf.verdicts.claims import Claim, Context, context_of, joint_level
 from dlperf.verdicts.families import family_of, work_left_out
-from dlperf.verdicts.inference.verdict import LEVEL
-from dlperf.verdicts.variation import KnownOfHardware, known_of_hardware, known_of_pair
 
 CHIP = re.compile(r"\b((?:GB|MI|[ABHLTPV])\d{2,3}X?)\b(?:[ -](PCIe|NVL|96GB)\b)?", re.IGNORECASE)
 """Name of an accelerator within the title of a machine, and its form where that is not the common one."""
-
-
-@dataclass(frozen=True)
-class Context:
-    """What the claims of a site have in common."""
-
-    level: float = LEVEL
-    """Of each, so that all of them hold together."""
-    rows: Mapping[str, Sequence[ConfigurationResult]] = field(default_factory=dict)
-    """Configuration id → all its results, also those that later ones supersede."""
-    known: KnownOfHardware = field(default_factory=dict)
-    """Of the variation between campaigns and machines."""
-
-    def claim(self, a: ConfigurationResult, b: ConfigurationResult) -> Claim:
-        rows = [row for name in {a.id, b.id} for row in self.rows.get(name, ())]
-        return claim(a, b, known_of_pair(self.known, a, b), self.level, rows)
 
 
 ALONE = Context()
 """Of one claim for itself."""
 
 
-def context_of(reports: Iterable[Iterable[ConfigurationResult]], rows: Iterable[ConfigurationResult]) -> Context:
+def context_of_reports(
+    reports: Iterable[Iterable[ConfigurationResult]], rows: Iterable[ConfigurationResult]
+) -> Context:
     """Return the context in which one claim for each answer of these reports is made."""
-    every = tuple(rows)
-    alone = Context(rows=grouped(every, lambda row: row.id), known=known_of_hardware(every))
+    alone = context_of(rows)
     found = [answer.claim for results in reports for answer in answers(results, alone)]
     return replace(alone, level=joint_level(found))
 

@@ -34,7 +34,7 @@ from dlperf.verdicts.inference.verdict import CLAIM
 from dlperf.verification.audit import AuditRow
 
 if TYPE_CHECKING:
-    from dlperf.report.answer import Context
+    from dlperf.verdicts.claims import Context
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -203,10 +203,10 @@ class SiteData:
     @cached_property
     def context(self) -> Context:
         """Return what the claims of the site have in common."""
-        from dlperf.report.answer import context_of
+        from dlperf.report.answer import context_of_reports
 
         own = (rows for (source, _), rows in self.reports.items() if self.kind(source) == "measured")
-        return context_of(own, self.ordered)
+        return context_of_reports(own, self.ordered)
 
     def _standing(self, rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
         """Return one result of each configuration, in order of first appearance: the one with most trials, of which as

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dlperf.messages import Message, message
@@ -29,7 +29,7 @@ from dlperf.verdicts.inference.verdict import (
     judge_claim,
 )
 from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, over_machines
-from dlperf.verdicts.variation import UNKNOWN, Known
+from dlperf.verdicts.variation import UNKNOWN, Known, KnownOfHardware, known_of_hardware, known_of_pair
 
 DECIDED = ("better", "worse")
 """Verdicts that call one side ahead."""
@@ -160,13 +160,42 @@ def claim(
     found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
     missing = [*(_too_few(pairs) if of_kind else []), *obstacles(pairs if of_kind else [(a, b)])]
     if found is not None and found.code in DECIDED:
-        missing += within_drift(a, b, found.difference)
+        missing += within_drift(pairs if of_kind else [(a, b)], found.difference)
         missing += [] if of_kind else _within_machines(a, b, found.difference, known)
     if found is None or not found.decided:
         missing = missing if missing == [THIRD_PARTY] else [_invitation(found, evidence, of_kind), *missing]
     elif not missing:
         return Claim(a, b, message(found.code), found, gpus=gpus)
     return Claim(a, b, message("cannot_tell", why=tuple(missing)), found, gpus=gpus)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What claims are made of besides their two results."""
+
+    level: float = LEVEL
+    """Of each, so that all of them hold together."""
+    rows: Mapping[str, Sequence[ConfigurationResult]] = field(default_factory=dict)
+    """Configuration id → all its results, also those that later ones supersede."""
+    known: KnownOfHardware = field(default_factory=dict)
+    """Of the variation between campaigns and machines."""
+
+    def claim(self, a: ConfigurationResult, b: ConfigurationResult, loss: float | None = None) -> Claim:
+        """Return what may be said of B relative to A.
+
+        Args:
+            loss: relative loss that is sought; None for what the variation allows.
+        """
+        rows = [row for name in {a.id, b.id} for row in self.rows.get(name, ())]
+        return claim(a, b, known_of_pair(self.known, a, b), self.level, rows, loss)
+
+
+def context_of(rows: Iterable[ConfigurationResult]) -> Context:
+    """Return the context of one claim among these results, which are all of a workspace."""
+    found: dict[str, list[ConfigurationResult]] = {}
+    for row in rows:
+        found.setdefault(row.id, []).append(row)
+    return Context(rows=found, known=known_of_hardware(row for same in found.values() for row in same))
 
 
 def _too_few(pairs: Sequence[Pair]) -> list[Message]:

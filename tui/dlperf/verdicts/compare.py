@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dlperf.errors import RequestError
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim, claim, joint_level
-from dlperf.verdicts.inference.verdict import LEVEL
-from dlperf.verdicts.variation import KnownOfHardware, known_of_hardware, known_of_pair
+from dlperf.verdicts.claims import Claim, Context, context_of, joint_level
+from dlperf.verdicts.variation import KnownOfHardware
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
 """Values of the equal axes → rows."""
@@ -82,11 +81,19 @@ def parse_selector(text: str, rows: Sequence[ConfigurationResult]) -> Selector:
     return Selector(text, fixed)
 
 
-def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector, *, loss: float | None = None) -> Comparisons:
+def compare(
+    rows: Sequence[ConfigurationResult],
+    a: Selector,
+    b: Selector,
+    *,
+    loss: float | None = None,
+    context: Context | None = None,
+) -> Comparisons:
     """Match the rows of both sides on every axis that neither side fixes, and compare each pair.
 
     Args:
         loss: relative loss that is sought; None for what the variation allows.
+        context: of all results of the workspace, where ``rows`` are a part of them.
 
     Raises:
         RequestError: the sides share no configuration.
@@ -103,30 +110,23 @@ def compare(rows: Sequence[ConfigurationResult], a: Selector, b: Selector, *, lo
             "an axis in which they may differ is named on both sides, such as campaign=…,framework=…"
         )
     clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
-    known = known_of_hardware(rows)
+    context = context or context_of(rows)
     return Comparisons(
-        pairs=_claims([(left[key][0], right[key][0]) for key in clear], rows, known, loss),
+        pairs=_claims([(left[key][0], right[key][0]) for key in clear], context, loss),
         only_a=tuple(_missing(left, right, axes)),
         only_b=tuple(_missing(right, left, axes)),
         ambiguous=tuple(_ambiguity(key, len(left[key]), len(right[key])) for key in shared if key not in clear),
-        known=known,
+        known=context.known,
     )
 
 
 def _claims(
-    pairs: Sequence[tuple[ConfigurationResult, ConfigurationResult]],
-    rows: Sequence[ConfigurationResult],
-    known: KnownOfHardware,
-    loss: float | None,
+    pairs: Sequence[tuple[ConfigurationResult, ConfigurationResult]], context: Context, loss: float | None
 ) -> tuple[Claim, ...]:
     """Compare pairs, at the level that holds for all of them together."""
-
-    def claims_at(level: float) -> tuple[Claim, ...]:
-        return tuple(claim(*pair, known_of_pair(known, *pair), level, rows, loss) for pair in pairs)
-
-    found = claims_at(LEVEL)
-    level = joint_level(found)
-    return found if level == LEVEL else claims_at(level)
+    found = tuple(context.claim(*pair, loss) for pair in pairs)
+    together = replace(context, level=joint_level(found))
+    return found if together.level == context.level else tuple(together.claim(*pair, loss) for pair in pairs)
 
 
 def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:

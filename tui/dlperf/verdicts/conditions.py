@@ -155,9 +155,10 @@ def in_turns(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     return all(moment for moment, _ in started) and max(len(list(run)) for _, run in groupby(order)) <= MOST_IN_ROW
 
 
-def within_drift(a: ConfigurationResult, b: ConfigurationResult, difference: float) -> Iterator[Message]:
-    """Yield that the speed of a trial changed by more than the two results differ."""
-    drift = max((abs(trial.drift or 0.0) for row in (a, b) for trial in row.usable_trials), default=0.0)
+def within_drift(pairs: Sequence[Pair], difference: float) -> Iterator[Message]:
+    """Yield that the speed of a trial changed by more than the two results, or those of several machines, differ."""
+    trials = (trial for pair in pairs for row in pair for trial in row.usable_trials)
+    drift = max((abs(trial.drift or 0.0) for trial in trials), default=0.0)
     if abs(difference) <= drift:
         yield message("within_drift", difference=abs(difference), drift=drift)
 

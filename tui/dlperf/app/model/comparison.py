@@ -14,7 +14,7 @@ from dlperf.messages import N_, _, render
 from dlperf.table import columns as flat
 from dlperf.table.conditions import differences
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim
+from dlperf.verdicts.claims import Claim, Context, context_of
 from dlperf.verdicts.compare import Comparisons, Missing, Selector, compare
 from dlperf.view.text import number, percent, printable
 
@@ -171,13 +171,18 @@ def _value_of(side: Side) -> float | None:
     return side.value if side else None
 
 
-def comparison_of(rows: Iterable[ConfigurationResult], before: str, after: str) -> ComparisonView | None:
+def comparison_of(
+    rows: Sequence[ConfigurationResult], before: str, after: str, context: Context | None = None
+) -> ComparisonView | None:
     """Compare two campaigns on equal axes; return None if they share no configuration.
 
     Campaigns measured on one machine each are compared across these machines.
+
+    Args:
+        rows: all results, or where a ``context`` was made of them, at least those of both campaigns.
     """
     both = [row for row in rows if row.campaign in (before, after)]
-    found = _compare_rows(both, before, after)
+    found = _compare_rows(both, before, after, context or context_of(rows))
     if found is None:
         return None
     points = [ComparedPoint(pair.a, pair.b, pair.verdict.code, pair) for pair in found.pairs]
@@ -192,7 +197,7 @@ def _with_value(missing: Iterable[Missing]) -> Iterable[Missing]:
     return (item for item in missing if item.row.value is not None)
 
 
-def _compare_rows(rows: Sequence[ConfigurationResult], before: str, after: str) -> Comparisons | None:
+def _compare_rows(rows: Sequence[ConfigurationResult], before: str, after: str, context: Context) -> Comparisons | None:
     machines = [{row.hardware for row in rows if row.campaign == name} for name in (before, after)]
     attempts = [(Selector(before, {"campaign": before}), Selector(after, {"campaign": after}))]
     if all(len(names) == 1 for names in machines):
@@ -202,7 +207,7 @@ def _compare_rows(rows: Sequence[ConfigurationResult], before: str, after: str) 
         attempts.append((Selector(before, first), Selector(after, second)))
     for a, b in attempts:
         try:
-            return compare(rows, a, b)
+            return compare(rows, a, b, context=context)
         except RequestError:
             continue
     return None
@@ -212,6 +217,6 @@ def comparable(rows: Sequence[ConfigurationResult], after: str) -> dict[str, Com
     by_campaign: dict[str, list[ConfigurationResult]] = {}
     for row in rows:
         by_campaign.setdefault(row.campaign, []).append(row)
-    mine = by_campaign.pop(after, [])
-    views = {name: comparison_of([*mine, *theirs], name, after) for name, theirs in by_campaign.items()}
+    mine, context = by_campaign.pop(after, []), context_of(rows)
+    views = {name: comparison_of([*mine, *theirs], name, after, context) for name, theirs in by_campaign.items()}
     return {name: view for name, view in views.items() if view is not None}
