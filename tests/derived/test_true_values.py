@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from dlperf.derived.parsing import ParseOptions, parse_logs
+from dlperf.evidence.logs import BUILTIN_FORMATS
+from dlperf.measured.run import StatedFacts, measure_run
+from dlperf.measured.throughput.lost import lost_time
 from real_logs import CASES, PACKED, unpack_logs
 
 pytestmark = pytest.mark.skipif(not PACKED.is_file(), reason=f"no logs in {PACKED.parent}")
@@ -69,6 +72,29 @@ def test_every_value_is_within_one_per_cent_of_the_true_one(folder: Path) -> Non
         if found is None or abs(found / truth - 1) > TOLERANCE:
             wrong[row["file"]] = (truth, found)
     assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    ("log", "kind"),
+    [
+        ("AGNDM+build-nanogpt/log_1_epoch__nanogpt-train-1806877.out", "evaluation"),  # its timer holds them
+        (
+            "mlcommons+training_results_v5.0/MangoBoost__results__MI300X-LLMBoost-GPUBoost-2node__llama2_70b_lora__result_1.txt",
+            "evaluation",
+        ),
+        ("AntonioLopardo+OLMo/nohup_1B_tied_low_seq.log", "checkpoint"),
+    ],
+)
+def test_the_only_kind_of_pause_of_a_log_takes_what_goodput_and_steady_rate_differ_by(
+    folder: Path, log: str, kind: str
+) -> None:
+    (run,) = BUILTIN_FORMATS.read(folder / log)
+    found = measure_run(run, StatedFacts())
+    assert found.figure is not None
+    lost = lost_time(found.reading, found.figure.skip)
+    assert lost is not None
+    assert lost.share == pytest.approx(1 - (found.figure.goodput or 0) / (found.figure.steady or 1), abs=0.002)
+    assert lost.share_of(kind) == pytest.approx(lost.share, abs=0.001)
 
 
 def test_every_log_with_a_rate_is_read(folder: Path) -> None:

@@ -82,6 +82,7 @@ def test_samples_and_telemetry_give_every_built_in_metric(workspace: WorkspacePa
         "throughput": pytest.approx(64.0),
         "goodput": pytest.approx(64.0),
         "steady_rate": pytest.approx(64.0),
+        "paused_share": 0.0,
         "step_time": pytest.approx(0.125),
         "model_tflops_per_gpu": pytest.approx(0.16),
         "mfu": pytest.approx(8.0),

@@ -10,6 +10,7 @@ from dlperf.catalog.entry import Entry, MetricId, Model
 from dlperf.catalog.patterns import with_numbers
 from dlperf.catalog.units import Direction
 
+PauseKind = Literal["evaluation", "checkpoint"]
 OneOrMore = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
 """Texts, of which one may stand without a list around it."""
 
@@ -106,6 +107,8 @@ class LogFormat(Dialect, Entry):
     is not known. So do two rates of whole runs."""
     final_settings: str | None = None
     """Regular expression of the line below which a program states the settings that count, command line included."""
+    pauses: dict[PauseKind, OneOrMore] = Field(default_factory=dict)
+    """Kind of pause → regular expressions of lines that the program prints in one."""
     end: str | None = None
     """Regular expression of the line that a complete run ends with."""
 

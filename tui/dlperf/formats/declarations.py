@@ -46,6 +46,7 @@ def metadata(declared: Mapping[str, str]) -> Metadata:
         batch_size = global_batch_size // gpus
     return Metadata(
         gpus=gpus,
+        gpus_per_node=_count(declared, "gpus_per_node") or _length(declared, "gpu_list"),
         batch_size=batch_size,
         global_batch_size=global_batch_size,
         accumulation_steps=_count(declared, "accumulation_steps"),

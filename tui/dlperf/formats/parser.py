@@ -73,7 +73,7 @@ class LogParser:
 
     def count_records(self, parts: Iterable[Lines]) -> None:
         """Parse all lines of a log for its records alone, without the declarations."""
-        self._rules = replace(self._rules, declarations=())
+        self._rules = replace(self._rules, declarations=(), pauses=())
         for lines in parts:
             self._read(self._joiner.join(lines) if self._joiner else lines)
         self.finish()
@@ -103,6 +103,8 @@ class LogParser:
         self._recent.add(lines)
         start = 0 if self.runs else self._read_head(lines)
         self._apply(self._rules.events, lines, start)
+        if self.runs and self._rules.pauses:
+            self._apply(self._rules.pauses, lines, start)
         if not self.runs:
             self._apply(self._rules.held_events, lines, 0)
 

@@ -28,6 +28,8 @@ RUN_LIMIT = 1000
 
 METRIC_LIMIT = 100
 """Metrics of a run."""
+PAUSE_LIMIT = 100_000
+"""Lines that tell of a pause, of one kind."""
 METRIC = "metric."
 """What the column of a metric begins with."""
 
@@ -87,6 +89,7 @@ class Recorder:
         self._progress = RunPosition()
         self._drawn: Position | None = None
         self._is_full = False
+        self._pauses: dict[str, array[int]] = {}
         self._described: dict[str, tuple[str, Direction]] = {}
 
     def without_runs(self) -> Recorder:
@@ -195,6 +198,12 @@ class Recorder:
             unit, direction = self._described.get(name, (unit, direction))
             metrics.setdefault(name, PrintedMetric(unit, direction)).values.extend(found)
 
+    def mark_pause(self, kind: str, line: int) -> None:
+        """Note a line that tells of a pause."""
+        lines = self._pauses.setdefault(kind, array("q"))
+        if len(lines) < PAUSE_LIMIT:
+            lines.append(line)
+
     def complete(self) -> None:
         """Mark the current run as complete."""
         self._current_run().complete = True
@@ -275,6 +284,7 @@ class Recorder:
         run = Run(self._info.id, self._info.unit, self._info.scope, self._info.window, number=len(self.runs) + 1)
         run.metadata = metadata(self._facts)
         run.marks_end = self._info.marks_end
+        run.pauses = self._pauses
         self.runs.append(run)
         self._declared = self._facts
         self._steps = inf

@@ -216,8 +216,13 @@ def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:
     declarations += [SectionRule(recorder, name, each.begins, each.holds) for name, each in entry.sections.items()]
     if entry.final_settings is not None:
         declarations.append(search_rule(entry.final_settings, lambda match, number: recorder.override_declarations()))
+    pauses = [_pause_rule(recorder, kind, line) for kind, each in entry.pauses.items() for line in each]
     continues = compile_linear(entry.continues).search if entry.continues else None
-    return Rules(events, declarations, held, held_events, entry.early_last, continues)
+    return Rules(events, declarations, held, held_events, pauses, entry.early_last, continues)
+
+
+def _pause_rule(recorder: Recorder, kind: str, pattern: str) -> LogRule:
+    return search_rule(pattern, lambda match, number: recorder.mark_pause(kind, number))
 
 
 def _record_rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isnan, nan
+from math import isnan, nan
 from operator import itemgetter
 from typing import Any, Protocol
 
@@ -13,9 +13,9 @@ from dlperf.catalog.linear import compile_linear, split
 from dlperf.catalog.patterns import ELAPSED, RECORD_GROUPS, WORK
 from dlperf.formats.averages import EpochBars, OverlappingMeans
 from dlperf.formats.held import HeldRecords
+from dlperf.formats.ranks import Ranks
 from dlperf.formats.recorder import METRIC, Recorder
 from dlperf.formats.samples import Window
-from dlperf.formats.text.lines import RANK_LIMIT
 from dlperf.formats.text.numbers import ABSENT, BETWEEN_THOUSANDS, Clock, floats, whole_ratio
 from dlperf.formats.text.prefixes import LOGGERS, UNKNOWN, Kind, Origins
 
@@ -70,6 +70,8 @@ class Rules:
     """Records that count at the end of a log without others."""
     held_events: Sequence[LogRule] = ()
     """Their rules: searched for in every line until the log has another record."""
+    pauses: Sequence[LogRule] = ()
+    """Lines that tell of a pause: searched for after a run's first record."""
     early_last: bool = False
     """The time of the last record of a run does not count."""
     continues: Callable[[bytes], object] | None = None
@@ -115,7 +117,7 @@ class RecordRule:
         self._value = self._names.index("value") if "value" in self._names else None
         self._logger: Kind | None = UNKNOWN
         self._bars = EpochBars(self._names) if "epoch_steps" in self._names else None
-        self._ranks = _Ranks()
+        self._ranks = Ranks()
 
     def act(self, matches: Sequence[re.Match[bytes]], numbers: Sequence[int], origins: Origins | None = None) -> None:
         """Handle records, given the ranks and times before their lines, if any."""
@@ -132,7 +134,7 @@ class RecordRule:
             return
         texts = dict(zip(names, zip(*rows, strict=True), strict=True))
         if "rank" in texts:
-            kept = self._ranks.first_of_each_step(texts["rank"], floats(texts["step"]))
+            kept = self._ranks.first_of_each_step(texts)
             texts = {name: tuple(column[index] for index in kept) for name, column in texts.items()}
             numbers = [numbers[index] for index in kept]
             self._ranks.declare(self._recorder)
@@ -153,6 +155,7 @@ class RecordRule:
         elif numbers:
             columns = self._columns(texts) | {METRIC + name: values for name, values in metrics.items()}
             self._extend(columns, numbers, *self._differs)
+            self._ranks.hand_over(self._recorder.runs)
 
     def _clock_of_lines(self, matches: Sequence[re.Match[bytes]]) -> Origins | None:
         """Return the times that a logger put before the first lines and these, where the records have none."""
@@ -213,32 +216,6 @@ class RecordRule:
             shares = [wait / second if second else nan for wait, second in zip(waits, seconds, strict=True)]
             columns["reader_share"] = [1.0 if share > 1.0 else share for share in shares]
         return columns
-
-
-class _Ranks:
-    """Keeps one record of each step where every rank prints its own."""
-
-    def __init__(self) -> None:
-        self._last: dict[bytes, float] = {}
-        self._step = -inf
-
-    def first_of_each_step(self, ranks: Sequence[bytes], steps: Sequence[float]) -> list[int]:
-        """Return the indices of the records to keep. A rank whose own step does not go on begins a run."""
-        kept = []
-        for index, (rank, step) in enumerate(zip(ranks, steps, strict=True)):
-            restarts = step <= self._last.get(rank, -inf) and step <= self._step
-            if step > self._step or restarts:
-                kept.append(index)
-                self._step = step
-            if len(self._last) < RANK_LIMIT:
-                self._last[rank] = step
-        return kept
-
-    def declare(self, recorder: Recorder) -> None:
-        """Declare the ranks seen; a log of one rank may be one of many."""
-        numbers = [int(rank) for rank in self._last if rank.isdigit() and len(rank) < 6]
-        if len(numbers) > 1:
-            recorder.declare_late("ranks", str(max(numbers) + 1))
 
 
 def loss_columns(texts: Sequence[bytes]) -> dict[str, Sequence[float]]:

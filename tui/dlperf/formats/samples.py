@@ -75,6 +75,7 @@ class Metadata:
 
     gpus: int | None = None
     """GPUs of all nodes."""
+    gpus_per_node: int | None = None
     batch_size: int | None = None
     """Per GPU."""
     global_batch_size: int | None = None
@@ -125,6 +126,16 @@ class PrintedMetric:
 
 
 @dataclass
+class RankTimes:
+    """Times of the steps of each rank, relative to the median of all ranks at the same step."""
+
+    count: dict[str, int] = field(default_factory=dict)
+    """Rank → its steps."""
+    total: dict[str, float] = field(default_factory=dict)
+    """Rank → the sum of its relative times."""
+
+
+@dataclass
 class Run:
     """One training run found in a log."""
 
@@ -140,6 +151,10 @@ class Run:
     metrics: dict[str, PrintedMetric] = field(default_factory=dict)
     """By id, beside the throughput."""
     metadata: Metadata = field(default_factory=Metadata)
+    pauses: dict[str, array[int]] = field(default_factory=dict)
+    """Kind of pause → lines of the log, of all its runs, that tell of one."""
+    ranks: RankTimes = field(default_factory=RankTimes)
+    """Of a log in which every rank prints its own records."""
     complete: bool = False
     """The log holds the line that ends a run of this format."""
     timed_on_arrival: bool = False

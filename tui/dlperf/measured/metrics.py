@@ -17,7 +17,9 @@ from dlperf.formats.samples import PrintedMetric
 from dlperf.measured.findings.gpu_errors import COUNTED
 from dlperf.measured.model import MetricValue
 from dlperf.measured.throughput.figure import Figure
+from dlperf.measured.throughput.lost import LostTime, Straggler, lost_time, slowest_node, slowest_rank
 from dlperf.measured.throughput.reading import Reading
+from dlperf.measured.throughput.steady import reader_share
 from dlperf.plan import PlannedConfiguration, PlannedMetric
 
 PERCENTILE_LEAST = 20
@@ -56,7 +58,7 @@ class Source:
         """Seconds per step of each record of the measured window, as printed, else by timestamps with fractions."""
         if self.reading is None:
             return ()
-        samples, window = self.reading.run.samples, self._window
+        samples, window = self.reading.run.samples, self.window
         printed = finite(samples.seconds_per_step[window])
         if printed or self.reading.clock_resolution or self.reading.run.timed_on_arrival:
             return printed  # single steps are shorter than what these times are rounded to
@@ -64,8 +66,14 @@ class Source:
         known = [point for point in points if all(map(isfinite, point))]
         return [(b[0] - a[0]) / (b[1] - a[1]) for a, b in pairwise(known) if b[1] > a[1] and b[0] > a[0]]
 
+    @cached_property
+    def lost(self) -> LostTime | None:
+        """What pauses took after the steps that the protocol skips."""
+        return lost_time(self.reading, self.figure.skip) if self.reading and self.figure else None
+
     @property
-    def _window(self) -> slice:
+    def window(self) -> slice:
+        """The records used."""
         estimate = self.figure.estimate if self.figure else None
         if estimate is None or estimate.first is None or estimate.last is None:
             return slice(None)
@@ -122,6 +130,25 @@ def _most_errors(name: str, source: Source) -> float | None:
     return max(source.gpu_errors.get(name, ()), default=None)
 
 
+def _lost(kind: str, source: Source) -> float | None:
+    if source.lost is None:
+        return None
+    share = source.lost.share_of(kind) if kind else source.lost.share
+    return None if share is None else 100 * share
+
+
+def _waiting(source: Source) -> float | None:
+    reading = source.reading
+    if reading is None or not finite(reading.run.samples.reader_share[source.window]):
+        return None
+    return 100 * reader_share(reading, source.window)
+
+
+def _excess(find: Callable[[Reading], Straggler | None], source: Source) -> float | None:
+    found = find(source.reading) if source.reading else None
+    return 100 * found.excess if found else None
+
+
 def _final_loss(source: Source) -> float | None:
     losses = finite(source.reading.run.samples.loss) if source.reading else ()
     return losses[-1] if losses else None
@@ -131,6 +158,12 @@ COMPUTED: dict[str, Callable[[Source], float | None]] = {
     "protocol": _protocol,
     "goodput": partial(_of_rate, "goodput"),
     "steady": partial(_of_rate, "steady"),
+    "paused": partial(_lost, ""),
+    "evaluation": partial(_lost, "evaluation"),
+    "checkpoint": partial(_lost, "checkpoint"),
+    "waiting": _waiting,
+    "slowest_rank": partial(_excess, slowest_rank),
+    "slowest_node": partial(_excess, slowest_node),
     "tokens": _tokens,
     "step_time": _step_time,
     "step_time_p95": _step_time_p95,

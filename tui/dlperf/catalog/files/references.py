@@ -73,6 +73,7 @@ def format_problems(item: Located[LogFormat]) -> Iterator[Problem]:
         (("detect",), line_problem(entry.detect)),
         *(((name,), line_problem(text)) for name in ("final_settings", "end") if (text := getattr(entry, name))),
         *((("metrics", name), _TAKEN) for name in entry.metrics if name in RECORD_GROUPS),
+        *((("pauses", kind), line_problem(text)) for kind, texts in entry.pauses.items() for text in texts),
         *((("metadata", name), metadata_problem(text)) for name, texts in entry.metadata.items() for text in texts),
         *_dialect_problems((), entry, entry.metrics),
         *chain.from_iterable(

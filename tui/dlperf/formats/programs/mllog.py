@@ -100,6 +100,8 @@ class _LoggedEvents:
         elif event.key == "block_start":
             self._has_blocks |= "samples_count" in event.metadata
             self._count(event.seconds, self._samples, number)
+        elif event.key == "eval_stop":
+            self._recorder.mark_pause("evaluation", number)
         elif event.key in ("block_stop", "eval_start") and self._has_blocks and self._started is not None:
             self._train(self._started, event, number)
         elif event.key == "tracked_stats" and isinstance(event.value, dict) and not self._has_blocks:

@@ -22,6 +22,7 @@ from dlperf.measured.throughput.figure import (
     counts_micro_batches,
     log_states_work,
 )
+from dlperf.measured.throughput.lost import OTHER, lost_time, slowest_node, slowest_rank
 from dlperf.measured.throughput.pauses import timed_gaps
 from dlperf.measured.throughput.reading import NotEstimable, Reading
 from dlperf.measured.throughput.steady import reader_share
@@ -52,6 +53,10 @@ LONG_GAP = 1800.0
 """Seconds between two records that are more than an evaluation or a checkpoint."""
 CALENDAR = 1e8
 """Seconds beyond which a time is a date and no count since a start."""
+LOST, SHOWN = 0.01, 0.001
+"""Share of the time in pauses below which their kinds are not worth a line, and that of a kind which it names."""
+STRAGGLES = 0.05
+"""What a rank takes longer than the median of all from which on it holds up the others."""
 FLOP_LIMIT = 1.0
 """No training exceeds the dense peak."""
 
@@ -262,6 +267,26 @@ def _said(context: CheckedRun) -> Message | str:
     return message("pauses_kept", steady=figure.steady, unit=figure.unit)
 
 
+def _lost_time(context: CheckedRun) -> Finding | None:
+    """Say what pauses took of the time, where the log tells of their kinds."""
+    if not context.run.pauses or context.figure is None:
+        return None
+    found = lost_time(context.reading, context.figure.skip)
+    if found is None or found.share < LOST or set(found.lost) <= {OTHER}:
+        return None
+    shares = ((kind, seconds / found.seconds) for kind, seconds in found.lost.items())
+    kinds = tuple(message(f"lost_{kind}", share=share) for kind, share in shares if share >= SHOWN)
+    return note("lost_time", share=found.share, kinds=kinds)
+
+
+def _straggler(context: CheckedRun) -> Finding | None:
+    rank, node = slowest_rank(context.reading), slowest_node(context.reading)
+    if rank is None or rank.excess < STRAGGLES:
+        return None
+    of_node = message("slowest_node", node=node.name, excess=node.excess, nodes=node.of) if node else ""
+    return warning("straggler", rank=rank.name, excess=rank.excess, ranks=rank.of, node=of_node)
+
+
 def _own_total(context: CheckedRun) -> Finding | None:
     """Compare the records with the time that the program itself states for its epochs or the whole run."""
     figure = context.figure
@@ -344,6 +369,8 @@ _CHECKS: tuple[Callable[[CheckedRun], Finding | None], ...] = (
     _drift,
     _end_stall,
     _pauses,
+    _lost_time,
+    _straggler,
     _own_total,
     _clock_back,
     _long_gap,

@@ -76,6 +76,8 @@ class Figure:
     the log does not give it."""
     steady: float | None = None
     """The same without pauses."""
+    skip: int = WARM_UP_STEPS
+    """Steps that these leave out."""
     estimates: dict[str, float] = field(default_factory=dict)
     """Values by canonical text of the other estimators that the log supports."""
 
@@ -115,6 +117,7 @@ def figure_of(reading: Reading, rule: Estimator | str | None = None) -> Figure:
         value_printed=_value_printed(reading, result, rule),
         goodput=_goodput(reading, skip),
         steady=_first_of(reading, *_steady_rules(reading, skip)),
+        skip=skip,
         estimates=_other_estimates(reading, str(rule), result),
     )
 

@@ -20,7 +20,7 @@ def speed_of_records(reading: Reading, skip: int, with_pauses: bool) -> Estimate
 
     A record that contains one of these steps is dropped, but never more than half of all.
     """
-    rest = reading.usable[min(_records_within(reading, skip), len(reading.usable) // 2) :]
+    rest = _records_after(reading, skip)
     slow = frozenset[int]() if with_pauses else smoothed_over_pauses(reading, rest).union(slow_among(reading, rest))
     speeds = entries_at(reading.values, rest)
     used = rest  # a range is read faster
@@ -28,6 +28,15 @@ def speed_of_records(reading: Reading, skip: int, with_pauses: bool) -> Estimate
         used = [index for index, speed in zip(rest, speeds, strict=True) if speed > 0 and index not in slow]
     need(bool(used), "none_after", records=len(reading.usable) - len(rest))
     return estimate_from(reading, used, printed_speed(reading, used))
+
+
+def printed_times(reading: Reading, skip: int) -> dict[int, tuple[float, float]]:
+    """Return the seconds and the steps of each record without the first ``skip`` steps, as printed."""
+    rest = [index for index in _records_after(reading, skip) if reading.values[index] > 0]
+    seconds = _seconds_of_steps(reading, rest, entries_at(reading.values, rest)) if rest else ()
+    covered = _steps_covered(reading, rest)
+    times = zip(rest, map(mul, seconds, covered), covered, strict=True)
+    return {index: (time, steps) for index, time, steps in times}
 
 
 def reader_share(reading: Reading, window: slice) -> float:
@@ -57,6 +66,11 @@ def speed_by_clock(reading: Reading, skip: int, with_pauses: bool) -> Estimate:
 def pauses_between(reading: Reading, start: int, end: int) -> Sequence[int]:
     """Return the indices of the records after one, up to another, before which the program paused."""
     return timed_gaps(reading, slice(start, end + 1)).pauses
+
+
+def _records_after(reading: Reading, skip: int) -> Sequence[int]:
+    """Return the indices of the records without those that contain one of the first steps, but at least half of all."""
+    return reading.usable[min(_records_within(reading, skip), len(reading.usable) // 2) :]
 
 
 def _records_within(reading: Reading, steps: int) -> int:
