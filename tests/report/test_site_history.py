@@ -44,6 +44,15 @@ def test_a_slower_figure_is_marked_as_a_regression() -> None:
     assert '<strong class="regression">regression</strong></td> <td data-place="aside">-5.0 %</td>' in text
 
 
+def test_an_imported_log_is_no_measurement_again_and_stands_for_none() -> None:
+    data = twice(380.0, 400.0)
+    record = data.campaigns["again"]
+    imported = tuple(replace(item, launch=replace(item.launch, executor="imported")) for item in record.configurations)
+    data = replace(data, campaigns=data.campaigns | {"again": replace(record, configurations=imported)})
+    assert data.repeated == {}
+    assert [row.campaign for row in data.current] == ["first", "again"]
+
+
 def test_a_changed_program_is_said_where_a_configuration_was_measured_again() -> None:
     data = twice(400.0, 380.0)
     first, again = data.results

@@ -197,8 +197,8 @@ class SiteData:
     def current(self) -> tuple[ConfigurationResult, ...]:
         """Return the results of all reports on training; of a configuration measured under several protocols, one."""
         rows = [row for members in self.training_reports for row in members]
-        own = [row for row in rows if not is_published(row.campaign)]
-        return *self._standing(own), *(row for row in rows if is_published(row.campaign))
+        own = [row for row in rows if self.is_ours(row.campaign)]
+        return *self._standing(own), *(row for row in rows if not self.is_ours(row.campaign))
 
     @cached_property
     def context(self) -> Context:
@@ -224,7 +224,7 @@ class SiteData:
 
         Those of a faulty program are left out: a correction is no regression.
         """
-        own = (row for row in self.ordered if row.value and not is_published(row.campaign))
+        own = (row for row in self.ordered if row.value and self.is_ours(row.campaign))
         measured = [row for row in own if not row.program_faults]
         dated = sorted(measured, key=lambda row: (self.created(row.campaign), row.campaign))
         points = grouped(dated, point)
