@@ -87,6 +87,7 @@ def test_the_menu_shows_the_names_of_many_own_pages_whole(watched: Watched, own_
 FOUND_FIRST = {
     "cost per million tokens": "results/your-number.html",
     "price per GPU hour": "results/your-number.html",
+    "H100 or H200": "results/your-number.html",
     "MFU": "results/methodology.html",
     "t test": "results/methodology.html",
     "how to cite": "guide/data.html",

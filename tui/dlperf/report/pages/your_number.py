@@ -12,7 +12,7 @@ from dlperf.catalog.units import counts_samples
 from dlperf.measured.statistics import mfu
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report.answer import chip, short_name
+from dlperf.report.answer import CHIP, chip, short_name
 from dlperf.report.data import SiteData, grouped, is_published
 from dlperf.report.pages.explorer import by_relevance
 from dlperf.report.pages.overview import best_of_origins, best_rows, interest
@@ -46,9 +46,17 @@ def your_number(language: Language, data: SiteData) -> str:
         "your_number.md.j2",
         style=at.relative(page.path, at.YOUR_NUMBER_STYLE),
         table=_table(page),
+        pair=_best_known(data),
         scripts=[at.relative(page.path, name) for name in scripts],
         methodology=at.relative(page.path, at.METHODOLOGY),
     )
+
+
+def _best_known(data: SiteData) -> list[str]:
+    """Return the two accelerators with most results of ours; none where there are fewer."""
+    own = Counter(chip(data, row) for row in data.current if data.is_ours(row.campaign))
+    named = [name for name, _ in own.most_common() if CHIP.fullmatch(name)]
+    return sorted(named[:2]) if len(named) > 1 else []
 
 
 def your_number_data(language: Language, data: SiteData) -> str:
