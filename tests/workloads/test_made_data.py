@@ -42,6 +42,13 @@ def test_every_second_word_follows_from_the_one_before(tmp_path):
     assert all(after == (before + 1) * 7 % 497 for before, after in zip(tokens[::2], tokens[1::2], strict=True))
 
 
+def test_a_shard_holds_the_same_tokens_behind_a_header(tmp_path):
+    make(tmp_path, "text", "--vocabulary", "500", "--words", "4000", "--shard")
+    shard = (tmp_path / "data" / "train.bin").read_bytes()
+    assert struct.unpack("<4i", shard[:16]) == (278895051, 1, 4000, 4)
+    assert shard[1024:] == (tmp_path / "data" / "tokens.bin").read_bytes()
+
+
 def test_images_are_folders_of_classes_and_the_same_records(tmp_path):
     make(tmp_path, "images", "--classes", "3", "--images", "2", "--side", "32")
     images = sorted((tmp_path / "data" / "images" / "train").rglob("*.png"))

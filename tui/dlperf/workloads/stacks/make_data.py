@@ -34,6 +34,8 @@ CELLS = 8
 NOISE = 48
 """Highest change of a cell's colour, of 255."""
 HASH = "data.sha256"
+SHARD = (278895051, 1)
+"""How a shard begins, by nemo_automodel/components/datasets/llm/nanogpt_dataset.py: magic number and version."""
 
 
 def options():
@@ -46,6 +48,7 @@ def options():
         "--vocabulary", type=int, help="words of the tokenizer, with 3 special ones; the model's if absent"
     )
     parser.add_argument("--words", type=int, default=2**20, help="of all documents")
+    parser.add_argument("--shard", action="store_true", help="also write train.bin, a shard of modded-nanogpt")
     parser.add_argument("--classes", type=int, default=10)
     parser.add_argument("--images", type=int, default=64, help="of each class; an eighth more for validation")
     parser.add_argument(
@@ -95,6 +98,9 @@ def make_text(given, draw):
     if sys.byteorder == "big":
         tokens.byteswap()
     write(os.path.join(given.folder, "tokens.bin"), tokens.tobytes())
+    if given.shard:
+        header = struct.pack("<256i", *SHARD, len(tokens), tokens.itemsize, *(0 for _ in range(252)))
+        write(os.path.join(given.folder, "train.bin"), header + tokens.tobytes())
     for name, content in tokenizer(words).items():
         write(os.path.join(given.folder, "tokenizer", name), json.dumps(content).encode())
 
