@@ -32,7 +32,7 @@ Complain = Callable[[str], object]
 """Takes a problem, in one line that begins with a path."""
 
 MOST = 1_000_000
-"""Of repeats, nodes, GPUs, samples of a batch and trials of a configuration."""
+"""Of repeats, nodes, GPUs, samples of a batch, trials of a configuration, and trials of a plan."""
 LONGEST_NAME = 255
 """Bytes of a file's name."""
 _ADAPTERS: dict[Any, Any] = {}
@@ -194,11 +194,12 @@ def _check_plan(record: CampaignRecord) -> None:
     for item in record.configurations:
         point = item.configuration
         names += [point.id, *(node.name for node in item.launch.nodes)]
-        counts.append(item.repeats)
+        counts += [item.repeats, item.uncounted + 1]
         if any(not re.fullmatch(EXPECTATION, text) or line_problem(expected_line(text) or "") for text in item.expect):
             raise ValueError(f"{point.id}: expect is not what it must be")
     if any(not name or len(file_name(name)) > LONGEST_NAME for name in names):
         raise ValueError("an empty or too long name")
+    counts.append(1 + sum(item.rounds for item in record.configurations))
     if not all(0 < count <= MOST for count in counts):
         raise ValueError(f"a number that is not from 1 to {MOST}")
 
