@@ -203,10 +203,18 @@ def test_how_gradients_are_exchanged_matters_on_several_gpus_only() -> None:
 
 
 def test_the_brief_verdict_has_the_first_reason_and_the_number_of_others() -> None:
-    few = claim(replace(LOW, trials=LOW.trials[:3]), replace(HIGH, trials=HIGH.trials[:3], precision="bf16-pure"))
-    assert [reason.code for reason in few.reasons] == ["new_campaign", "numerics_differ"]
+    few = claim(replace(LOW, trials=LOW.trials[:3]), of_trials(replace(HIGH, trials=HIGH.trials[:3]), conditions={}))
+    assert [reason.code for reason in few.reasons] == ["new_campaign", "gpus_unrecorded"]
     assert str(few.brief) == "cannot tell: a new campaign of about 5 trials each would decide (and 1 more)"
     assert claim(LOW, HIGH).brief == claim(LOW, HIGH).verdict
+
+
+@pytest.mark.parametrize("code", ["losses_differ", "numerics_differ", "unequal_setting"])
+def test_no_campaign_is_asked_for_where_none_would_decide(code: str) -> None:
+    few = [replace(row, trials=row.trials[:3]) for row in MISSING[code]]
+    found = claim(*few)
+    assert [why.code for why in found.reasons] == [code]
+    assert found.as_data()["more_trials"] is None
 
 
 def test_what_is_missing_is_said_in_both_languages() -> None:
@@ -232,11 +240,7 @@ def test_machines_are_compared_with_equal_programs_and_versions_and_without_inte
     other = replace(HIGH, framework="jax", hardware="a100")
     steady = Known(machines=Variation(0.001, 10))
     assert claim(LOW, of_trials(other, conditions=CONDITIONS | {"gpu.uuid": "GPU-2"}), steady).verdict.code == "better"
-    assert codes(LOW, of_trials(other, conditions={"programs.a.py": "2"})) == [
-        "no_trials_decide",
-        "other_programs",
-        "versions_unrecorded",
-    ]
+    assert codes(LOW, of_trials(other, conditions={"programs.a.py": "2"})) == ["other_programs", "versions_unrecorded"]
 
 
 def test_a_difference_of_machines_must_exceed_what_machines_of_one_kind_differ_by() -> None:

@@ -229,6 +229,10 @@ def test_results_of_two_protocols_are_compared_at_no_door() -> None:
     for judged in (judge_rows(before, now), judge_reference(reference, now)):
         assert (judged.outcome, below(judged, 0.98)) == ("cannot_tell", "cannot_tell")
         assert "protocol " in str(judged.verdict)
+        assert not judged.wants_trials
+    few = replace(now, trials=now.trials[:1])
+    assert not judge_rows(before, few).wants_trials, "which no trial would change"
+    assert "would decide" not in str(judge_rows(before, few).verdict)
     assert "unequal_setting" in [why.code for why in claim(before, now).reasons]
 
 

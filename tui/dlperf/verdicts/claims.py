@@ -35,6 +35,11 @@ DECIDED = ("better", "worse")
 """Verdicts that call one side ahead."""
 UNDECIDED = ("one_trial", "more_trials", "new_campaign", "more_gpus", "no_trials_decide")
 """Reasons that the test gives, unlike missing conditions."""
+LASTING = (
+    *("unequal_setting", "numerics_differ", "losses_differ", "needs_one_framework", "needs_equal_steps"),
+    *("other_programs", "other_versions"),
+)
+"""Missing conditions that no further trials of the same two programs meet."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,10 @@ def claim(
     if found is not None and found.code in DECIDED:
         missing += within_drift(pairs if of_kind else [(a, b)], found.difference)
         missing += [] if of_kind else _within_machines(a, b, found.difference, known)
-    if found is None or not found.decided:
+    if any(why.code in LASTING for why in missing):
+        missing = [why for why in missing if why.code not in UNDECIDED]
+        found = replace(found, more=None) if found else None
+    elif found is None or not found.decided:
         missing = missing if missing == [THIRD_PARTY] else [_invitation(found, evidence, of_kind), *missing]
     elif not missing:
         return Claim(a, b, message(found.code), found, gpus=gpus)

@@ -75,7 +75,7 @@ class Judgement:
     @property
     def wants_trials(self) -> bool:
         """Whether further trials may decide, and the policy allows them."""
-        if self.pair is None or self.outcome != "cannot_tell" or lacks_earlier_trials(self.pair.a, self.pair.b):
+        if self.pair is None or self.outcome != "cannot_tell" or _lasting(self.pair.a, self.pair.b):
             return False
         allowed = len(self.pair.b.values) < self.policy.most
         return allowed and (self.found is None or self.found.more is not None)
@@ -132,15 +132,21 @@ def judge_rows(
         return Judgement(now.id, now.metric, "missing", pair.verdict, pair)
     evidence, alternated = _evidence(before, now, known)
     policy = options.of(IN_TURNS if alternated else APART, loss)
-    few, found = lacks_earlier_trials(before, now), judge(evidence, policy)
-    found = replace(found, more=None) if found and few else found
-    why = [*refusals(before, now), *(failures(now) if found is None or found.code != "worse" else [])]
-    if found is None or found.code == "cannot_tell":
-        why.append(few or undecided(found))
+    why, found = _lasting(before, now), judge(evidence, policy)
+    found = replace(found, more=None) if found and why else found
+    if not why and (found is None or not found.decided):
+        why = [undecided(found)]
+    why += failures(now) if found is None or found.code != "worse" else []
     code: Outcome = "cannot_tell" if found is None or why else found.code
     verdict = message("cannot_tell", why=tuple(why)) if found is None else describe_verdict(found, now, code, why)
     assumed = not alternated and known.campaigns is None
     return Judgement(now.id, now.metric, code, verdict, pair, found, policy, assumed)
+
+
+def _lasting(before: ConfigurationResult, now: ConfigurationResult) -> list[Message]:
+    """Return why there is no verdict whatever trials are added to the later result."""
+    few = lacks_earlier_trials(before, now)
+    return [*refusals(before, now), *([few] if few else [])]
 
 
 def _evidence(before: ConfigurationResult, now: ConfigurationResult, known: Known) -> tuple[Sides, bool]:
