@@ -221,6 +221,10 @@ def test_a_report_takes_runs_by_their_numbers_where_one_has_no_record(results, w
     plan = plan_import(request, catalog(), WithoutTheFirst())
     assert [one.log_run for one in plan.trials.values()] == [2, 3]
     write_report(workspace, "mlperf", plan, WithoutTheFirst())
+    (report,) = load_reports(workspace)
+    assert [str(finding.message) for finding in rows_of_report(report)[0].caveats] == [
+        "the protocol takes the mean of 3 trials or more without the best and the worst; this is the median of 2"
+    ]
     folder = workspace.published / "mlperf"
     found = values_of(folder, "throughput_run_1") + values_of(folder, "throughput_run_2")
     assert found == pytest.approx([whole(speed) / GPUS for speed in (60.0, 50.0)], rel=1e-5)

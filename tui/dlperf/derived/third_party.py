@@ -106,7 +106,7 @@ def _figures(planned: PlannedConfiguration, trials: Sequence[_MeasuredLog]) -> I
         "axes": " ".join(f"{name}={value}" for name, value in (*point.axes, ("system", point.hardware))),
         "protocol": planned.protocol.id or "",
         "source": _folder(trial.log for trial in trials),
-        "rule": f"{planned.protocol.estimator}; {_rule(planned, len(trials))} of {len(trials)} logs",
+        "rule": f"{planned.protocol.estimator}; {_rule(planned, len(trials))}",
     }
     unit, divided = (f"{PER_GPU}/GPU", gpus) if planned.unit == PER_GPU else (planned.unit, 1)
     metric = "time_to_train" if is_time(planned.unit) else "throughput"
@@ -135,9 +135,11 @@ def _one(planned: PlannedConfiguration, values: list[float], without: int = 0) -
 
 
 def _rule(planned: PlannedConfiguration, count: int) -> str:
-    """Return how so many values become one."""
-    how, drop = planned.protocol.aggregate, planned.protocol.drop
-    return "median" if how == "olympic" and count < olympic_least(drop) else how
+    """Return how so many logs become one value; ``table.published`` reads that it is not as the protocol says."""
+    how, least = planned.protocol.aggregate, olympic_least(planned.protocol.drop)
+    if how == "olympic" and count < least:
+        return f"median of {count} logs ({least} needed for the mean)"
+    return f"{how} of {count} logs"
 
 
 def _folder(runs: Iterable[ImportedLog]) -> str:

@@ -25,6 +25,7 @@ FIGURES = ("throughput", "throughput_median", "throughput_average", "time_to_tra
 OTHER_METRICS = {"throughput_without_pauses": "steady_rate", "time_to_train": "time_to_train"}
 """Metrics beside it → their ids in the catalogue."""
 _RUN = re.compile(r"(?:throughput|time_to_train)_run_([0-9]+)")
+_MEDIAN_OF_FEW = re.compile(r"; median of (\d{1,6}) logs \((\d{1,6}) needed for the mean\)$")
 _UNITS = {
     "images/sec": "images/s",
     "samples/sec": "samples/s",
@@ -99,6 +100,12 @@ def _precision_of(figure: PublishedFigure) -> str:
     return "tf32" if precision == "fp32" and _TF32_BY_DEFAULT.search(figure.hardware) else precision
 
 
+def _of_few(rule: str) -> Iterator[Finding]:
+    """Yield the caveat of a median that stands for the mean of a protocol."""
+    if match := _MEDIAN_OF_FEW.search(rule):
+        yield warning("few_for_mean", count=int(match[1]), least=int(match[2]))
+
+
 def _relabelled(figure: PublishedFigure, precision: str) -> Iterator[Finding]:
     """Yield the caveat of a figure whose report calls its precision otherwise."""
     if figure.computed:
@@ -167,7 +174,11 @@ def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key
         value=value * figure.gpus if per_gpu and value is not None else value,
         protocol=figure.protocol or report.protocol,
         status=_status_of(figure),
-        findings=(*_relabelled(figure, point.precision), *caveats_of_figure(report.id, figure, verdicts)),
+        findings=(
+            *_relabelled(figure, point.precision),
+            *_of_few(figure.rule),
+            *caveats_of_figure(report.id, figure, verdicts),
+        ),
         source=figure.source,
         date=report.date or "",
         printed="" if per_gpu or value is None else figure.printed,
