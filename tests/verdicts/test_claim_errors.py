@@ -6,11 +6,22 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
+from operator import mul
 
 import pytest
 from scipy import stats
 
-from dlperf.verdicts.inference.verdict import CLAIM, LEVEL, Sides, Verdict, detectable_difference, judge, level_divisor
+from dlperf.verdicts.inference.verdict import (
+    CLAIM,
+    LEVEL,
+    Sides,
+    Verdict,
+    detectable_difference,
+    judge,
+    level_divisor,
+    smallest_drawn_p,
+)
 
 FIRST = replace(CLAIM, divisor=level_divisor(1))
 
@@ -50,6 +61,14 @@ def test_turns_in_a_drawn_order_make_trials_exchangeable_although_the_machine_dr
         false["apart"] += first_campaign(times[:5], times[5:]).p <= LEVEL
     assert false["in turns"] <= 10
     assert false["apart"] >= 60
+
+
+@pytest.mark.parametrize("pairs", [5, 7])
+def test_the_drawn_order_alone_reaches_no_smaller_p(pairs: int) -> None:
+    """Of all orders that could have been drawn, two show as much: this one, and its opposite."""
+    gains = [0.05 + number / 1000 for number in range(pairs)]
+    drawn = [abs(sum(map(mul, signs, gains))) for signs in product((-1, 1), repeat=pairs)]
+    assert sum(each >= sum(gains) - 1e-12 for each in drawn) / len(drawn) == smallest_drawn_p(pairs)
 
 
 @pytest.mark.parametrize("count", [5, 7])

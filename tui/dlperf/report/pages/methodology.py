@@ -20,7 +20,7 @@ from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts import conditions
 from dlperf.verdicts.claims import DECIDED, Claim
 from dlperf.verdicts.inference import verdict
-from dlperf.verdicts.inference.verdict import detectable_difference
+from dlperf.verdicts.inference.verdict import detectable_difference, smallest_drawn_p
 
 VARIATIONS = (0.001, 0.003, 0.01, 0.03)
 TRIALS = (5, 7, 10)
@@ -48,6 +48,8 @@ def methodology(language: Language, data: SiteData) -> str:
         units=verdict.LEAST_UNITS,
         in_turns=verdict.IN_TURNS,
         detectable=_detectable(page),
+        most=verdict.CLAIM.most,
+        smallest={count: f"{smallest_drawn_p(count):.3g}" for count in (verdict.CLAIM.least, verdict.CLAIM.most)},
         within=figures.percent(pooled_variation([row.values for row in measured]), 2),
         between_campaigns=_variations(page, "campaigns"),
         between_machines=_variations(page, "machines"),

@@ -320,6 +320,14 @@ def judge_claim(evidence: Sides, policy: Policy, campaign: int) -> Verdict | Non
     return replace(found, more=following.more if following else None)
 
 
+def smallest_drawn_p(pairs: int) -> float:
+    """Return the smallest two-sided p that the drawn order of so many pairs reaches alone, without normal noise.
+
+    Each pair comes out the other way round in one of two orders (the randomisation test, Fisher 1935).
+    """
+    return 2 / 2**pairs
+
+
 def detectable_difference(trials: int, variation: float, level: float = LEVEL / 2) -> float:
     """Return the relative difference that so many trials on each side show in nine of ten cases.
 
