@@ -325,7 +325,7 @@ def smallest_drawn_p(pairs: int) -> float:
 
     Each pair comes out the other way round in one of two orders (the randomisation test, Fisher 1935).
     """
-    return 2 / 2**pairs
+    return 1 / (1 << (pairs - 1))
 
 
 def detectable_difference(trials: int, variation: float, level: float = LEVEL / 2) -> float:
