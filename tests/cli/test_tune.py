@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
+import subprocess
 
 import pytest
 
 from counting_workspace import Counting
 from dlperf.table.load import load_results
+from waiting import until
 
 ENTRY = """\
 id: mine
@@ -32,6 +35,7 @@ recipes:
       - {when: {axes: {checkpointing: [none], compile: ["yes"]}}, impossible: compiled programs checkpoint}
 """
 PROGRAM = """\
+while [ -e "$HOME/hold-$1" ]; do sleep 0.05; done
 speed=$1
 if [ $2 = none ]; then
     speed=$((speed * 3))
@@ -88,3 +92,17 @@ def test_what_cannot_be_searched_is_refused(tuned: Counting, words: tuple[str, .
 def test_a_default_that_fails_ends_the_search(tuned: Counting) -> None:
     (tuned.workspace.catalog / "workloads" / "train.sh").write_text("exit 3")
     assert "gives no value: failed: exit code 3" in tuned.dlperf(*WORDS, code=2).stderr
+
+
+def test_a_search_that_is_stopped_prints_what_it_found(tuned: Counting) -> None:
+    held = [tuned.hold(size) for size in (64, 128)]
+    values = ("--set", "checkpointing=full", "--set", "compile=no", "--json")
+    command = tuned.command(*WORDS, *values)
+    with subprocess.Popen(command, env=tuned.environment, stdout=subprocess.PIPE, text=True) as running:
+        until(lambda: len(list(tuned.workspace.runs.glob("*/tags"))) == 2, lambda: "one search at most")
+        running.send_signal(signal.SIGINT)
+        document = json.loads(running.communicate()[0])
+    for path in held:
+        path.unlink()
+    assert running.returncode == 130
+    assert [each["default"] for each in document["configurations"]] == [True]

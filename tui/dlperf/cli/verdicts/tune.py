@@ -53,9 +53,13 @@ def tune(
         raise RequestError("one configuration can run, so there is no search: name values by --batch-size or --set")
     search, tried = Search(space), Tried(workspace, selection, space, seconds)
     confirm_plan(Plan(selection, tuple(space.points.values())), yes)
-    while tried.has_time and (point := search.propose()) is not None:
-        row = tried.measure(point)
-        search.learn(row.score or None, row.status.code == "out_of_memory")
+    try:
+        while tried.has_time and (point := search.propose()) is not None:
+            row = tried.measure(point)
+            search.learn(row.score or None, row.status.code == "out_of_memory")
+    except (typer.Exit, KeyboardInterrupt):  # what was found so far is not lost
+        _print_end(tried, as_json)
+        raise
     raise typer.Exit(_print_end(tried, as_json))
 
 
