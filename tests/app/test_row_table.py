@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 
 from dlperf.app.model.table import Column, Row
+from dlperf.app.widgets.row_drawing import folded
 from dlperf.app.widgets.row_table import RowTable
 
 
@@ -35,3 +36,10 @@ async def test_cells_are_cut_with_an_ellipsis_beside_the_scroll_bar():
         await pilot.pause()
         await pilot.pause()
         assert "…" in app.screen._compositor.render_strips()[0].text
+
+
+def test_a_text_in_place_of_rows_is_folded_below_its_beginning():
+    assert folded("  2 p   presets, such as quickstart", 22) == ["  2 p   presets, such", "        as quickstart"]
+    assert folded("  i     导入别人测量的日志", 18) == ["  i     导入别人测", "        量的日志"]
+    assert folded("No results yet", 80) == ["No results yet"]
+    assert folded("", 80) == [""]

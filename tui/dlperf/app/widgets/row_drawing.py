@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual.content import Content
 from textual.strip import Strip
 
 from dlperf.app.model.table import GAP, MARK, NOTHING, Column, Row, aligned, group_line
@@ -61,3 +63,11 @@ def widened(widths: Sequence[int], rows: Iterable[Row]) -> list[int]:
         if row.merged is not None:
             found[-1] = max(found[-1], 1)
     return found
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Return a text in lines of at most ``width`` columns, further ones below what follows a key at its beginning."""
+    key = re.match(r" +\S.*? {2,}", text)
+    begin = key[0] if key and cell_len(key[0]) < width else ""
+    parts = Content(text[len(begin) :]).wrap(max(1, width - cell_len(begin)))
+    return [(" " * cell_len(begin) if number else begin) + part.plain for number, part in enumerate(parts)] or [""]

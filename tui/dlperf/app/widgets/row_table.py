@@ -28,7 +28,7 @@ from dlperf.app.model.table import (
     columns_that_fit,
 )
 from dlperf.app.widgets.looks import looks
-from dlperf.app.widgets.row_drawing import draw_row, widened
+from dlperf.app.widgets.row_drawing import draw_row, folded, widened
 from dlperf.catalog.palette import colour_number, palette
 
 
@@ -233,8 +233,8 @@ class RowTable(Guarded, ScrollView, can_focus=True):
         return self._line(row, self.visual_style.rich_style, width)
 
     def _empty_line(self, y: int, width: int) -> Strip:
-        text = dict(enumerate(self.empty.splitlines())).get(y, "")
-        return Strip([Segment(set_cell_size(text, width), self._style("empty"))])
+        lines = [part for line in self.empty.splitlines() for part in folded(line, width)]
+        return Strip([Segment(set_cell_size(dict(enumerate(lines)).get(y, ""), width), self._style("empty"))])
 
     def _line(self, row: Row, base: Style, width: int) -> Strip:
         return draw_row(row, self.columns, self._layout, width, base, self._tone)
