@@ -330,9 +330,19 @@ async def test_marked_figures_are_compared_side_by_side_and_copied(workspace: Wo
         rows = csv.DictReader(pilot.app.clipboard.splitlines())
         assert [row["case"] for row in rows] == ["resnet50", "resnet50"]
         await press(pilot, "c")
-        await until_shown(pilot, "Side by side", "1.000×", "ratio", "hardware")
+        await until_shown(pilot, "Side by side", "1.000×", "ratio", "hardware", "y copies")
+        await press(pilot, "y")
+        assert "| figure | " in pilot.app.clipboard
         await press(pilot, "escape", "escape")
         await until_gone(pilot, "●")
+
+
+async def test_results_of_one_campaign_are_headed_by_what_they_differ_in(workspace: WorkspacePaths):
+    measure_two_cases(workspace)
+    async with driving(workspace, start_screen="results") as pilot:
+        await until_shown(pilot, "Results: 2 of 2", "space Mark  c Compare")
+        await press(pilot, "space", "down", "space", "c")
+        await until_shown(pilot, "Side by side", "resnet50 amp batch 256", "bert-base bf16 batch 96")
 
 
 async def test_peers_are_shown_again_after_the_language_was_switched(workspace: WorkspacePaths):

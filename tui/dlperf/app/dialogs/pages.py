@@ -19,7 +19,7 @@ from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, EVERYWHERE, PARTS, bindings_of
 from dlperf.app.guarded import ClosesOnce
-from dlperf.app.model.table import Column, Row, aligned
+from dlperf.app.model.table import Column, Row, aligned, markdown
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import _
 from dlperf.view.text import printable
@@ -106,7 +106,8 @@ class ListPage(DialogPage[Hashable]):
             page.border_title = self._title
             choosing = [(_("enter chooses"), "screen.choose")] if self._chooses else []
             deleting = [(_("D deletes"), "screen.delete")] if self._deletes else []
-            page.border_subtitle = links(*choosing, *deleting, (_("esc closes"), CLOSE))
+            copying = [] if self._chooses else [(_("y copies"), "screen.copy")]
+            page.border_subtitle = links(*choosing, *deleting, (_("esc closes"), CLOSE), *copying)
             yield RowTable(self._columns, self._empty)
             yield Static(classes="about-row", markup=False)
 
@@ -130,6 +131,11 @@ class ListPage(DialogPage[Hashable]):
 
     def action_choose(self) -> None:
         self.query_one(RowTable).action_choose()
+
+    def action_copy(self) -> None:
+        """Copy the rows as a Markdown table."""
+        self.app.copy_to_clipboard(markdown(self._columns, [row.cells for row in self._rows.values()]))
+        self.notify(_("Copied {count} rows to the clipboard.", count=len(self._rows)))
 
     def action_delete(self) -> None:
         if (selected := self.query_one(RowTable).selected) in self._deletes:

@@ -160,11 +160,23 @@ def side_by_side(
     }
     lines |= zip((column.title for column in axis_columns(9, 9, 9)), zip(*map(axes_of, rows), strict=True), strict=True)
     lines |= _unlike_conditions(conditions)
-    columns = [Column("", 24, importance=9), *(Column(title_of(row), 16, importance=8) for row in rows)]
+    columns = [Column("", 24, importance=9), *(Column(title, 16, importance=8) for title in _titles(rows))]
     return columns, {
         name: Row((name, *map(printable, cells)), tones=("dim", *["" if len({*cells}) == 1 else "warn"] * len(cells)))
         for name, cells in lines.items()
     }
+
+
+def _titles(rows: Sequence[ConfigurationResult]) -> list[str]:
+    """Return a title for each result: its campaign; in one campaign the axes in which they differ."""
+    names = [title_of(row) for row in rows]
+    axes = zip((column.title for column in axis_columns(9, 9, 9)), *map(axes_of, rows), strict=True)
+    unlike = [
+        [printable(f"{axis} {value}" if value.isdigit() else value) for value in values]
+        for axis, *values in axes
+        if len({*values}) > 1
+    ]
+    return [" ".join(parts) for parts in zip(*unlike, strict=True)] if unlike and len({*names}) == 1 else names
 
 
 def _unlike_conditions(conditions: Sequence[Mapping[str, str]]) -> dict[str, Sequence[str]]:
