@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from math import inf, isfinite, nan
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from dlperf.formats.samples import Run
 from dlperf.measured.findings.runs import findings_of_run
 from dlperf.measured.throughput.figure import Figure, figure_of
+from dlperf.measured.throughput.lost import lost_time
 from dlperf.measured.throughput.reading import NotEstimable, Reading
 from handmade_runs import COLUMNS, run_of
 
@@ -22,7 +24,7 @@ COUNTS = st.sampled_from([None, 1, 8])
 def runs(draw: st.DrawFn) -> Run:
     length = draw(st.integers(0, 14))
     columns = {name: draw(st.lists(NUMBERS, min_size=length, max_size=length)) for name in COLUMNS}
-    return run_of(
+    run = run_of(
         scope=draw(st.sampled_from(["global", "per_gpu", "per_node"])),
         window=draw(st.sampled_from(["step", "interval", "cumulative"])),
         unit=draw(st.sampled_from(["images/s", "tokens/s"])),
@@ -31,6 +33,9 @@ def runs(draw: st.DrawFn) -> Run:
         metadata={"gpus": draw(COUNTS), "batch_size": draw(COUNTS), "global_batch_size": draw(COUNTS)},
         **columns,
     )
+    run.samples.line = array("q", range(2, 2 * length + 2, 2))
+    run.pauses = {"evaluation": array("q", draw(st.lists(st.integers(0, 30), max_size=4)))}
+    return run
 
 
 @pytest.mark.parametrize(
@@ -59,8 +64,10 @@ def test_every_figure_is_a_finite_speed_or_has_a_reason(
     except NotEstimable:
         result = None
     found = findings_of_run(reading, result)
+    lost = lost_time(reading, 0)
 
     assert all(isfinite(value) and value > 0 for value in all_values(result))
+    assert lost is None or 0 <= lost.share < inf
     assert all("nan" not in str(finding.message).split() for finding in found)
 
 

@@ -37,6 +37,7 @@ _ARGUMENTS = {
     "precision": [r"--dtype (float\d\d)\b"],
     "amp": [r"--use-fp(1)6\b", r"\bfp16=(True)\b"],
     "gpus": [
+        r"Initializing distributed: GLOBAL_RANK: \d+, MEMBER: \d+/(\d+)",
         r"All distributed processes registered\. Starting with (\d+) processes",
         r"device: cuda:\d+ n_gpu: ([2-9]|[1-9]\d+), distributed training: True",
     ],

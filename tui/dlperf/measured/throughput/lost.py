@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import statistics
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from itertools import chain, repeat
 from math import inf
+from operator import mul
 
 from dlperf.evidence.columns import total
 from dlperf.measured.throughput.pauses import slow_among, timed_gaps
 from dlperf.measured.throughput.reading import NotEstimable, Reading
-from dlperf.measured.throughput.steady import printed_times
+from dlperf.measured.throughput.steady import RecordTimes, printed_times
 from dlperf.measured.throughput.windows import start_after
 
 OTHER = "other"
@@ -20,9 +23,6 @@ LEAST_RECORDS = 3
 """Records without a pause that give the usual time of a step."""
 LEAST_STEPS = 10
 """Steps of a rank from which on it is compared with others."""
-
-Times = Mapping[int, tuple[float, float]]
-"""Index of a record → the seconds since the record before it, and the steps in them."""
 
 
 @dataclass(frozen=True)
@@ -57,30 +57,33 @@ def _by_clock(reading: Reading, skip: int, told: Mapping[int, str]) -> LostTime 
         start, end = start_after(reading, skip), reading.timed[-1]
     except NotEstimable:
         return None
-    gaps, seconds = timed_gaps(reading, slice(start, end + 1)), reading.run.samples.time
-    speeds = dict.fromkeys(gaps.pauses, 0.0) | dict(zip(gaps.indices, gaps.speeds, strict=True))
-    passed = {index: seconds[index] - seconds[index - 1] for index in speeds}
-    times = {index: (time, speeds[index] * time) for index, time in passed.items()}
-    return _lost(times, told, {*gaps.pauses, *told.keys() & times.keys()})
+    gaps, idle = timed_gaps(reading, slice(start, end + 1)), reading.idle_between(start, end)
+    times = reading.run.samples.time
+    indices = array("q", chain(gaps.indices, idle))
+    seconds = array("d", (times[index] - times[index - 1] for index in indices))
+    steps = array("d", chain(map(mul, gaps.speeds, seconds), repeat(0.0, len(idle))))
+    return _lost(RecordTimes(indices, seconds, steps), told, {*gaps.pauses, *told})
 
 
 def _as_printed(reading: Reading, skip: int, told: Mapping[int, str]) -> LostTime | None:
     """Return the same by the times that records print, where these hold pauses: some programs stop their timer."""
     times = printed_times(reading, skip)
-    slow = slow_among(reading, list(times))
-    return _lost(times, told, slow) if slow else None
+    slow = slow_among(reading, times.indices)
+    return _lost(times, told, frozenset(slow)) if slow else None
 
 
-def _lost(times: Times, told: Mapping[int, str], pauses: Iterable[int]) -> LostTime | None:
-    paused = frozenset(pauses)
-    paces = [seconds / steps for index, (seconds, steps) in times.items() if index not in paused and steps > 0]
-    seconds = total(time for time, _ in times.values())
+def _lost(times: RecordTimes, told: Mapping[int, str], pauses: Container[int]) -> LostTime | None:
+    records = zip(times.indices, times.seconds, times.steps, strict=True)
+    paces = array("d", (time / count for index, time, count in records if index not in pauses and count > 0))
+    seconds = total(times.seconds)
     if len(paces) < LEAST_RECORDS or not 0 < seconds < inf:
         return None
-    usual, lost = statistics.median(paces), dict.fromkeys(sorted({told.get(index, OTHER) for index in paused}), 0.0)
-    for index in paused:
-        lost[told.get(index, OTHER)] += times[index][0] - usual * times[index][1]
-    return LostTime(seconds, {kind: max(lost[kind], 0.0) for kind in lost})
+    usual, lost = statistics.median(paces), dict[str, float]()
+    for index, time, count in zip(times.indices, times.seconds, times.steps, strict=True):
+        if index in pauses:
+            kind = told.get(index, OTHER)
+            lost[kind] = lost.get(kind, 0.0) + time - usual * count
+    return LostTime(seconds, {kind: max(lost[kind], 0.0) for kind in sorted(lost)})
 
 
 def _told(reading: Reading) -> dict[int, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
 from math import isfinite
@@ -30,13 +31,21 @@ def speed_of_records(reading: Reading, skip: int, with_pauses: bool) -> Estimate
     return estimate_from(reading, used, printed_speed(reading, used))
 
 
-def printed_times(reading: Reading, skip: int) -> dict[int, tuple[float, float]]:
-    """Return the seconds and the steps of each record without the first ``skip`` steps, as printed."""
-    rest = [index for index in _records_after(reading, skip) if reading.values[index] > 0]
+@dataclass(frozen=True)
+class RecordTimes:
+    """The times of some records, one entry of each in every column."""
+
+    indices: Sequence[int]
+    seconds: Sequence[float]
+    steps: Sequence[float]
+
+
+def printed_times(reading: Reading, skip: int) -> RecordTimes:
+    """Return the times of the records without the first ``skip`` steps, as printed."""
+    rest = array("q", (index for index in _records_after(reading, skip) if reading.values[index] > 0))
     seconds = _seconds_of_steps(reading, rest, entries_at(reading.values, rest)) if rest else ()
-    covered = _steps_covered(reading, rest)
-    times = zip(rest, map(mul, seconds, covered), covered, strict=True)
-    return {index: (time, steps) for index, time, steps in times}
+    steps = _steps_covered(reading, rest)
+    return RecordTimes(rest, array("d", map(mul, seconds, steps)), steps)
 
 
 def reader_share(reading: Reading, window: slice) -> float:
