@@ -35,7 +35,7 @@ async def test_undo_takes_back_one_change_after_the_other(workspace: WorkspacePa
 async def test_what_was_removed_in_an_earlier_session_is_restored_from_the_trash(workspace: WorkspacePaths):
     remove_campaign(workspace, finished_campaign(workspace, "基线").paths)
     async with driving(workspace) as pilot:
-        await until_shown(pilot, "Nothing has been measured")
+        await until_shown(pilot, "No campaign is left; the trash holds 1.")
         await press(pilot, "U")
         await until_shown(pilot, "Trash: enter restores", "基线")
         await press(pilot, "enter")

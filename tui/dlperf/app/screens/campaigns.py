@@ -128,10 +128,23 @@ class CampaignsScreen(SortedTableScreen):
             table.forget_widths()
             self.query_one("#preview-text", StatusLine).update(text)
 
+    def _empty_text(self) -> str:
+        trashed = len(trashed_campaigns(self.workspace)) if not self.main.book.summaries else 0
+        left = [_("No campaign is left; the trash holds {count}.", count=trashed), ""]
+        left.append(_("  U                     the trash: what was removed, to restore"))
+        lines = (
+            *(left if trashed else [_("Nothing has been measured in this workspace yet."), ""]),
+            _("  2                     choose hardware, frameworks and cases, or a program of your own"),
+            _("  6                     add machines, and see what they do"),
+            _("  2 p                   presets, such as quickstart: this machine, in a minute"),
+            _("  i                     import logs that somebody else has measured"),
+        )
+        return "\n" + "\n".join(lines)
+
     def show_view(self, view: CampaignsView) -> None:
         summaries = self.main.book.summaries
         self.view = view = replace(view, summaries=summaries)
-        self.table.empty = no_match(view.matching, len(summaries)) if view.matching else _empty_text()
+        self.table.empty = no_match(view.matching, len(summaries)) if view.matching else self._empty_text()
         self.table.mark_sorting(view.column, view.descending)
         names = [item.name for item in view.shown()]
         self.table.show_rows(names, self._row)
@@ -275,15 +288,3 @@ def import_words(text: str, now: str) -> list[str]:
     if not {"--campaign", "--report"} & {word.partition("=")[0] for word in words}:
         words += ["--campaign", f"{datetime.fromisoformat(now):%Y-%m-%d-%H%M%S}-imported"]
     return ["import", *words]
-
-
-def _empty_text() -> str:
-    lines = (
-        _("Nothing has been measured in this workspace yet."),
-        "",
-        _("  2                     choose hardware, frameworks and cases, or a program of your own"),
-        _("  6                     add machines, and see what they do"),
-        _("  2 p                   presets, such as quickstart: this machine, in a minute"),
-        _("  i                     import logs that somebody else has measured"),
-    )
-    return "\n" + "\n".join(lines)
