@@ -16,6 +16,7 @@ from dlperf.report import rechecking
 from dlperf.report.build import build_site
 from dlperf.report.load import load_site_data
 from dlperf.runs.paths import WorkspacePaths
+from dlperf.table.load import load_results
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +43,7 @@ def nothing_is_recomputed(monkeypatch: pytest.MonkeyPatch):
     def fail(*_: object) -> None:
         raise AssertionError("recomputed")
 
-    return lambda: monkeypatch.setattr(rechecking, "derive", fail)
+    return lambda: monkeypatch.setattr(rechecking, "derive_archived", fail)
 
 
 def _values(workspace: WorkspacePaths) -> list[float | None]:
@@ -79,6 +80,50 @@ def test_a_result_whose_log_was_edited_or_is_gone_has_no_value_of_before(measure
     gone.unlink()
     assert all(right)
     assert _values(workspace) == [None, None]
+
+
+@pytest.mark.parametrize("name", ["out.log", "telemetry.csv", "out.times", "ranks"])
+def test_a_changed_or_added_file_leaves_no_value_though_no_result_was_kept(measured: Counting, name: str):
+    workspace = measured.workspace
+    for path in (*_records(workspace, "result.json"), *_records(workspace, "timeline.json")):
+        path.unlink()
+    file = _records(workspace, "nodes/local")[0] / name
+    if name == "ranks":
+        name, file = "ranks/0", file / "0"
+        file.parent.mkdir()
+    file.write_text(file.read_text().replace("samples=", "samples=9") + "9\n" if file.exists() else "9")
+    data = load_site_data(workspace)
+    assert [row.value is None for row in data.results] == [True, False]
+    assert f"nodes/local/{name} (" in data.wrong[0]
+    assert [row.value is None for row in load_results(workspace)] == [True, False]
+
+
+@pytest.mark.parametrize("content", [None, "{}", "garbage"])
+def test_a_trial_without_its_list_of_hashes_is_said(measured: Counting, content: str | None):
+    for name in ("result.json", "archive.json"):
+        _records(measured.workspace, name)[0].unlink()
+    if content is not None:
+        (_records(measured.workspace, "nodes")[0].parent / "archive.json").write_text(content)
+    assert "archive.json (" in load_site_data(measured.workspace).wrong[0]
+
+
+def test_a_file_beside_the_archived_one_is_not_believed(measured: Counting):
+    workspace, (folder, _) = measured.workspace, _records(measured.workspace, "nodes/local")
+    (folder / "environment.json").write_text('{"gpus": [{"name": "forged"}], "os": "forged"}')
+    (folder.parents[1] / "rendered" / "local").mkdir(parents=True)
+    (folder.parents[1] / "rendered" / "local" / "launch.sh").write_text("forged")
+    assert "environment.json (changed)" in load_site_data(workspace).wrong[0]
+    build_site(workspace)
+    assert "forged" not in "".join(path.read_text() for path in workspace.site_build.rglob("*.md"))
+
+
+def test_no_secrets_file_puts_another_value_in_place_of_the_right_one(measured: Counting):
+    """As what a file of secrets names is replaced in all records, only placeholders may be put in its place."""
+    value = repr(json.loads(_records(measured.workspace, "result.json")[0].read_text())["value"])
+    (measured.workspace.campaign("try").directory / "secrets.json").write_text(json.dumps({"98765432.1": value}))
+    data = load_site_data(measured.workspace)
+    assert not data.results
+    assert any("secrets.json: damaged" in problem for problem in data.problems)
 
 
 def test_the_same_content_is_recomputed_once_wherever_it_lies(measured: Counting, tmp_path, nothing_is_recomputed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from dlperf.catalog.files.load import load_catalog
@@ -33,9 +34,11 @@ def test_an_imported_trial_whose_record_is_damaged_is_left_out_of_the_audit_and_
     plan = plan_import(ImportRequest((log,), "local", gpus_per_node=1), load_catalog(), BUILTIN_FORMATS)
     write_import(workspace, "theirs", plan, BUILTIN_FORMATS)
     (key,) = plan.trials
-    record = workspace.campaign("theirs").trial(key).trial
+    trial = workspace.campaign("theirs").trial(key)
+    record, archive = trial.trial, json.loads(trial.archive.read_text())
     assert load_site_data(workspace).problems == ()
-    record.write_text("{")
+    (digest,) = (item["sha256"] for item in archive["files"] if item["path"] == record.name)
+    trial.archive.write_text(json.dumps(archive | {"texts": archive["texts"] | {digest: "{"}}))
     (problem,) = [line for line in load_site_data(workspace).problems if "TrialRecord" in line]
     assert problem.startswith(f"{record}: not a TrialRecord (")
     assert "import its log again" in problem

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 
-from dlperf.derived.timeline import Timeline, derive, write_timeline
+from dlperf.derived.archived import derive_archived
+from dlperf.derived.timeline import Timeline, write_timeline
 from dlperf.evidence.logs import LogReader, log_reader
 from dlperf.measured.model import TrialResult
-from dlperf.messages import message
-from dlperf.messages.finding import error
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.site.parallel import parallel_map
-from dlperf.runs.archive import TrialFiles
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import TrialStatus
 from dlperf.runs.store import read_record_if_whole
@@ -44,7 +42,7 @@ class WorkspaceRecheck:
         """Return the results, recomputed where they are not what the files of the trial give."""
         right = RightTrials(self._workspace, campaign)
         marks = {item.key: right.mark(item) for item in trials if item.key in results}
-        unknown = [item for item in trials if item.key in marks and not right.has(marks[item.key])]
+        unknown = [item for item in trials if item.key not in marks or not right.has(marks[item.key])]
         work = partial(_recompute, campaign, planned, results, self._logs)
         found = parallel_map(work, unknown) if len(unknown) > FEW else list(map(work, unknown))
         recomputed = {item.key: outcome for item, outcome in zip(unknown, found, strict=True)}
@@ -68,15 +66,13 @@ def _recompute(
     status: TrialStatus,
 ) -> tuple[TrialResult, str]:
     """Return the result of a trial as its archived files give it, and what was wrong; correct its timeline."""
-    paths, kept = campaign.trial(status.key), results[status.key]
-    derived = derive(paths, planned[status.key.configuration], status, logs)
-    broken = TrialFiles(paths).problems()
-    cause = message("files_changed", files=", ".join(f"{item.file} ({item.problem})" for item in broken))
-    if any(item.file == derived.result.log and item.problem == "changed" for item in broken):
-        none = TrialResult(kept.number, status.state, status.cause, findings=(error("no_figure", reason=cause),))
-        return none, f"{paths.directory}: {cause}: no result of it is published; dlperf verify says more"
-    places = [str(cause)] if broken else []
-    places += [item.what for item in compare(kept, derived.result)[0]]
+    paths, kept = campaign.trial(status.key), results.get(status.key)
+    derived = derive_archived(paths, planned[status.key.configuration], status, logs)
+    if derived.problem and derived.has_no_value:
+        problem = f"{paths.directory}: {derived.problem}: no result of it is published; dlperf verify says more"
+        return derived.result, problem
+    places = [str(derived.problem)] if derived.problem else []
+    places += [item.what for item in compare(kept, derived.result)[0]] if kept else []
     timeline = read_record_if_whole(paths.timeline, Timeline)
     if timeline and timeline.origin == derived.timeline.origin and compare(timeline, derived.timeline)[0]:
         places.append(paths.timeline.name)

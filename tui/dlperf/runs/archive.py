@@ -68,7 +68,7 @@ class ArchiveRecord:
 
 
 class TrialFiles:
-    """Reads the files of one trial, loose or archived; a loose file comes first."""
+    """Reads the files of one trial, loose or archived; what was sealed comes first."""
 
     def __init__(self, paths: TrialPaths) -> None:
         self._paths = paths
@@ -103,9 +103,11 @@ class TrialFiles:
 
     def source(self, path: Path) -> Path | bytes | None:
         """Return the file that holds the bytes of ``path``, or the bytes; None where there are none."""
+        item = self._archived.get(path.relative_to(self._paths.directory).as_posix())
+        if self.sealed and item and (kept := self._kept(item)) is not None:
+            return kept
         if is_regular(path):
             return path
-        item = self._archived.get(path.relative_to(self._paths.directory).as_posix())
         return self._kept(item) if item else None
 
     def _kept(self, item: ArchivedFile) -> Path | bytes | None:
@@ -177,7 +179,7 @@ def seal(paths: TrialPaths) -> None:
     """
     before = read_record_if_whole(paths.archive, ArchiveRecord) or ArchiveRecord()
     loose = _loose_files(paths)
-    folded = {name: path for name, path in loose.items() if _is_folded(name)}
+    folded = {name: path for name, path in loose.items() if is_folded(name)}
     found = [_fold(paths, name, read_bytes(path)) for name, path in folded.items()]
     grown = {name: path for name, path in loose.items() if name not in folded}
     for path in grown.values():
@@ -198,7 +200,8 @@ def _write_archive(paths: TrialPaths, record: ArchiveRecord) -> None:
     write_atomic(paths.archive, record_bytes(record), private=True)
 
 
-def _is_folded(name: str) -> bool:
+def is_folded(name: str) -> bool:
+    """Whether a file of a trial is moved into ``archive.json`` or ``objects/``: all but logs and telemetry."""
     parts = name.split("/")
     return parts[0] == RENDERED or (parts[-1] in FOLDED and "ranks" not in parts)
 

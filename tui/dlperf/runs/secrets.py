@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -11,12 +12,15 @@ from pathlib import Path
 from dlperf.errors import StorageError
 from dlperf.opening import read_bytes
 from dlperf.redaction import Redactor
+from dlperf.redaction.redactor import PREFIX
 from dlperf.runs.bounded import load_json
 
 SECRETS = "secrets.json"
 """Placeholder → value; mode 0600, in the campaign's folder, ignored by git."""
 IGNORED = ".gitignore"
 """Keeps git from them, also where the workspace's own file does not, and wherever the campaign is moved."""
+_PLACEHOLDER = re.compile(re.escape(PREFIX) + r"[A-Za-z0-9_.-]*\]")
+"""A file that somebody sent must not put anything else in place of a value."""
 LEVELS = 5
 """Folders between a campaign and its deepest record."""
 
@@ -45,8 +49,8 @@ def _read(path: Path, changed: int) -> Mapping[str, str] | None:
     """Return placeholders and values; None where the file is damaged."""
     with suppress(OSError, ValueError):
         secrets = load_json(read_bytes(path))
-        if isinstance(secrets, dict) and all(isinstance(value, str) and value for value in secrets.values()):
-            return secrets
+        if isinstance(secrets, dict) and all(map(_PLACEHOLDER.fullmatch, secrets)):
+            return secrets if all(isinstance(value, str) and value for value in secrets.values()) else None
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.files.problem import CatalogError, Problem
-from dlperf.derived.timeline import measure_trial
+from dlperf.derived.archived import derive_archived
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.logs import LogReader, log_reader
 from dlperf.measured.model import TrialResult
@@ -173,7 +173,8 @@ def _trial_results(
     if missing:
         logs = open_reader()
         for item in missing:
-            results[item.key] = measure_trial(paths.trial(item.key), planned[item.key.configuration], item, logs)
+            derived = derive_archived(paths.trial(item.key), planned[item.key.configuration], item, logs)
+            results[item.key] = derived.result
     return results
 
 
