@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import isclose
 from pathlib import Path
 
-from dlperf.bundles.pack import INSIDE_TRIAL, plan_in_bundle, unpack
+from dlperf.bundles.pack import INSIDE_TRIAL, MOST_FILES, plan_in_bundle, unpack
 from dlperf.bundles.plan import accepted, ended_events
 from dlperf.catalog.files.load import Catalog
 from dlperf.derived.import_writer import refuse_existing, staged
@@ -66,9 +66,12 @@ def _name_of(file: Path) -> str:
 
 def _verified(staging: CampaignPaths, logs: LogReader) -> Verification:
     """Verify a bundle that was unpacked."""
-    record, status = read_campaign(staging), campaign_status(staging)
+    record = read_campaign(staging)
+    if len(record.trials) > MOST_FILES:
+        raise RequestError(f"its plan has more than {MOST_FILES} trials")
+    _check_date(record.created)
+    status = campaign_status(staging)
     _refuse_strays(staging, status)
-    datetime.fromisoformat(record.created)  # it becomes a date on pages
     for key in status.trials:
         _check_trial(staging.trial(key))
     found = verify_campaign(staging, logs)
@@ -84,6 +87,13 @@ def _is_decisive(difference: Difference) -> bool:
     if difference.what != "value" or None in (difference.stored, difference.recomputed):
         return difference.what in DECISIVE
     return not isclose(difference.stored, difference.recomputed, rel_tol=SAME_VALUE)
+
+
+def _check_date(created: str) -> None:
+    """Raise ValueError for a date of a plan that is none, or in the future: it stands on pages."""
+    moment = datetime.fromisoformat(created)
+    if moment.date().isoformat() != created[:10] or moment.date() > (datetime.now() + timedelta(days=1)).date():
+        raise ValueError(f"created {created} is no date until now")
 
 
 def _refuse_strays(staging: CampaignPaths, status: CampaignStatus) -> None:
