@@ -269,6 +269,16 @@ def test_what_was_imported_changed_or_not_ended_is_not_shared(tmp_path, here, ca
         assert not (tmp_path / "x.tar.gz").exists()
 
 
+def test_no_bundle_is_written_behind_a_link_that_has_its_name(tmp_path, here):
+    there = workspace_in(tmp_path / "there")
+    sent = measured_campaign(there, "a", [(planned(repeats=1), [80.0])])
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "a.tar.gz").symlink_to(tmp_path / "mine")
+    with pytest.raises(DlperfError, match="links in a workspace are not followed"):
+        share_campaign(sent, tmp_path / "a.tar.gz", BUILTIN_FORMATS)
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
 @pytest.mark.parametrize(
     ("changes", "code"),
     [

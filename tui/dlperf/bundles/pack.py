@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from dlperf.errors import DlperfError, RequestError
-from dlperf.opening import files_below, private_writer, read_bytes
+from dlperf.opening import files_below, private_writer, read_bytes, writer
 from dlperf.runs.paths import PLAN
 
 _PART = r"(?!\.)[^/\\\x00-\x1f\x7f]{1,255}"
@@ -47,7 +47,8 @@ def write_bundle(folder: Path, target: Path) -> None:
     )
     try:
         with (
-            open(target, "wb") as stream,
+            # where the operator says, but not behind a link with the name that a bundle has by default
+            open(target.parent.resolve() / target.name, "wb", opener=writer) as stream,
             gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed,
             tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive,
         ):

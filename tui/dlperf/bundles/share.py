@@ -16,6 +16,7 @@ from dlperf.derived.timeline import derive
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.logs import LogReader
 from dlperf.measured.model import TrialResult
+from dlperf.opening import read_bytes
 from dlperf.plan import Selection, TrialKey
 from dlperf.redaction import Found, Redactor
 from dlperf.report.redaction import campaign_redactor
@@ -59,7 +60,7 @@ def share_campaign(paths: CampaignPaths, target: Path, logs: LogReader) -> Found
         )
         append_records(staged.journal, ended_events(record.created, status.trials.values(), results))
         for path in (staged.plan, staged.journal):
-            write_atomic(path, redactor.redact(path.read_bytes())[0])
+            write_atomic(path, redactor.redact(read_bytes(path))[0])
         write_bundle(staged.directory, target)
     return found
 
