@@ -121,12 +121,24 @@ def _known_elsewhere(server: Sshd) -> None:
     (server.operator / ".ssh" / "more").write_text(_known(server))
 
 
+def _small_key(server: Sshd) -> None:
+    """The server has an RSA key of 2048 bits alone."""
+    new = ["ssh-keygen", "-q", "-t", "rsa", "-b", "2048", "-N", "", "-f", server.folder / "other_key"]
+    subprocess.run(new, check=True)
+    config = server.folder / "sshd_config"
+    config.write_text(config.read_text().replace(f"{server.folder}/host_key", f"{server.folder}/other_key"))
+    server.stop()
+    server.start()
+
+
 def _revoked_by_a_file(server: Sshd) -> None:
     (server.operator / ".ssh" / "revoked").write_text(f"{_key(server)}\n")
 
 
 _ALIAS = "Host node-*\n HostKeyAlias {}\n"
 _JUMP = "Host inner\n HostName 127.0.0.1\n ProxyJump node-jump\nHost node-jump\n HostKeyAlias jump\n"
+
+_JUMPS = _JUMP.replace("node-jump\nHost", "node-first,node-jump\nHost node-first\n HostKeyAlias first\nHost")
 
 _BY_BASH = "bash -c 'exec 3<>/dev/tcp/%h/%p; cat <&3 & cat >&3; kill $!'"
 
@@ -158,6 +170,24 @@ CASES = {
     ),
     "jump host unknown": Case(False, _known, _JUMP, destination="inner"),
     "machine behind the jump host unknown": Case(False, _named("jump"), _JUMP, destination="inner"),
+    "two jump hosts and the machine known": Case(
+        True, lambda server: _named("first", "jump")(server) + _known(server), _JUMPS, destination="inner"
+    ),
+    "first of two jump hosts unknown": Case(
+        False, lambda server: _named("jump")(server) + _known(server), _JUMPS, destination="inner"
+    ),
+    "an entry in a comment, after what Python takes for the end of a line": Case(
+        False, lambda server: f"# x\x0b{_known(server)}# x\u2028{_known(server)}# x\r{_known(server)}".encode()
+    ),
+    "an entry in the comment of another one": Case(False, lambda server: f"foo {_key(server)} x\x1c{_known(server)}"),
+    "known by a network": Case(False, _named("127.0.0.0/8")),
+    "an alias known with the port": Case(
+        False, lambda server: f"[foo]:{server.port} {_key(server)}\n", _ALIAS.format("foo")
+    ),
+    "changed at the port, known without it": Case(
+        False, lambda server: _changed(server) + _named("127.0.0.1")(server), prepare=_other_key
+    ),
+    "a key that is smaller than required": Case(False, _changed, "RequiredRSASize 4096\n", prepare=_small_key),
     "localhost, whose check is turned off": Case(False, lambda server: "", "NoHostAuthenticationForLocalhost yes\n"),
     "comments that are not UTF-8": Case(True, _comments, "# caf\udce9\n"),
     "no file for the first key": Case(True, _known, "IdentityFile ~/.ssh/no_such_key\n"),
@@ -217,7 +247,7 @@ async def test_dlperf_connects_where_ssh_does(sshd: Sshd, name: str):
 
 
 BEYOND_ASYNCSSH = (
-    *("comments that are not UTF-8", "no file for the first key", "Match exec", "Match final", "an alias in capitals"),
+    *("comments that are not UTF-8", "no file for the first key", "Match exec", "Match final"),
     "addresses are checked, too",
 )
 """Where ``transport: openssh`` is needed."""

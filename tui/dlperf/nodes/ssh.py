@@ -1,6 +1,7 @@
 """Connect to a machine by asyncssh with OpenSSH's ~/.ssh/config, agent and known_hosts. Host keys are always checked.
 
-What asyncssh does not read of ~/.ssh/config is refused, never passed over; ``openssh`` is the transport for it.
+Options by which OpenSSH refuses machines and which asyncssh does not read are refused; ``openssh`` is the transport for
+them.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ import random
 import shlex
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -21,6 +21,7 @@ from asyncssh.config import SSHClientConfig
 
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.messages import Message, message
+from dlperf.nodes.known_hosts import KnownHosts, names_of
 from dlperf.nodes.transport import connection_gate, last_line
 
 CONNECT_SECONDS = 10.0
@@ -33,7 +34,7 @@ CONNECT_ATTEMPTS = 6
 _PREFERRED_CIPHER = "^aes128-gcm@openssh.com"
 """The fastest where the processor has AES instructions; the caret keeps the others as alternatives."""
 _KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
-_DENYING = {"RevokedHostKeys": "none", "CheckHostIP": "no"}
+_DENYING = {"RevokedHostKeys": "none", "CheckHostIP": "no", "RequiredRSASize": "1024"}
 """Options by which OpenSSH refuses further machines, and which asyncssh passes over → the value that refuses none."""
 SSHClientConfig._handlers |= {name.lower(): (name, SSHClientConfig._set_string) for name in _DENYING}
 _GLOBAL_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
@@ -98,8 +99,13 @@ def _broken_connections() -> Iterator[None]:
         raise ConnectionError(str(error)) from error
 
 
-async def connect(host: str, port: int | None = None, user: str | None = None) -> asyncssh.SSHClientConnection:
+async def connect(
+    host: str, port: int | None = None, user: str | None = None, hops: str = ""
+) -> asyncssh.SSHClientConnection:
     """Connect, through the jump hosts of ~/.ssh/config.
+
+    Args:
+        hops: jump hosts in place of those.
 
     Raises:
         RefusedError: the host key is unknown or wrong, or the server takes none of our keys.
@@ -112,7 +118,7 @@ async def connect(host: str, port: int | None = None, user: str | None = None) -
         raise RefusedError(message("ssh_configuration", host=host, reason=str(error))) from error
     if reason := _denied(options):
         raise RefusedError(message("ssh_configuration", host=host, reason=reason))
-    jump = await _connect_to_jump_hosts(options.tunnel)
+    jump = await _connect_to_jump_hosts(hops or options.tunnel)
     try:
         async with connection_gate(f"{options.host}:{options.port}"):
             connection = await _connect_with_retries(host, options, given | {"tunnel": jump})
@@ -132,12 +138,13 @@ def _denied(options: asyncssh.SSHClientConnectionOptions) -> str:
 
 
 async def _connect_to_jump_hosts(hops: Any) -> asyncssh.SSHClientConnection | None:
-    """Connect to the last of ``ProxyJump``'s hosts; the key of each is checked like any other machine's."""
+    """Connect to the last of ``ProxyJump``'s hosts through the others; the key of each is checked."""
     if not isinstance(hops, str) or hops.lower() == "none":
         return None
-    user, _, server = hops.rpartition(",")[2].rpartition("@")
+    before, _, last = hops.rpartition(",")
+    user, _, server = last.rpartition("@")
     host, _, port = server.rpartition(":") if server.rpartition(":")[2].isdigit() else (server, "", "")
-    return await connect(host, int(port) if port else None, user or None)
+    return await connect(host, int(port) if port else None, user or None, before)
 
 
 async def _connect_with_retries(
@@ -165,33 +172,11 @@ async def _connect_with_retries(
     raise UnreachableError(message("dropped", server=_server(options), reason=str(last)))
 
 
-@dataclass(frozen=True)
-class KnownHosts:
-    """The keys of a name in files like known_hosts.
-
-    asyncssh itself would also take a key that is known for the address, under whatever name, and check nothing where
-    ``UserKnownHostsFile`` is ``none``.
-    """
-
-    files: tuple[Path, ...]
-
-    def __call__(self, host: str, _addr: str, port: int | None) -> Any:
-        return self._entries.match(host, "", port)
-
-    @cached_property
-    def _entries(self) -> asyncssh.SSHKnownHosts:
-        known = asyncssh.SSHKnownHosts()
-        for path in filter(Path.is_file, self.files):
-            for line in path.read_bytes().decode("utf-8", "replace").splitlines():
-                with suppress(ValueError):  # OpenSSH passes such a line over, too
-                    known.load(line)
-        return known
-
-
 def _known_hosts(options: asyncssh.SSHClientConnectionOptions) -> KnownHosts:
     own = cast("Sequence[str]", options.config.get("UserKnownHostsFile", _KNOWN_HOSTS))
     shared = cast("Sequence[str]", options.config.get("GlobalKnownHostsFile", _GLOBAL_KNOWN_HOSTS))
-    return KnownHosts(tuple(Path(name).expanduser() for name in (*own, *shared)))
+    names = names_of(options.host, options.port, options.host_key_alias or "")
+    return KnownHosts(tuple(Path(name).expanduser() for name in (*own, *shared)), names)
 
 
 def _server(options: asyncssh.SSHClientConnectionOptions) -> str:
@@ -223,8 +208,6 @@ def _one_line(error: Exception) -> str:
 
 
 def _host_key_problem(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> Message:
-    alias = options.host_key_alias or options.host
-    port = None if options.port == 22 else options.port
-    if any(_known_hosts(options)(alias, "", port)[:3]):
+    if any(_known_hosts(options)()[:3]):
         return message("host_key_changed", server=_server(options), reason=str(error))
     return message("host_key_unknown_by_name", server=_server(options))
