@@ -44,7 +44,7 @@ ALLOWED = {
     "messages/language.py": "a file of the package",
     "nodes/agent_channel.py": "a channel to a machine",
     "nodes/bootstrap.py": "files of the package",
-    "nodes/ssh.py": "~/.ssh",
+    "nodes/known_hosts.py": "~/.ssh",
     "report/ci.py": "templates of the package",
     "report/files/editions.py": "pages of the site that was just built",
     "report/files/search.py": "pages of the site that was just built",

@@ -117,6 +117,40 @@ def test_a_file_beside_the_archived_one_is_not_believed(measured: Counting):
     assert "forged" not in "".join(path.read_text() for path in workspace.site_build.rglob("*.md"))
 
 
+def test_a_file_that_was_sent_in_the_folder_of_builds_is_written_anew(measured: Counting):
+    """Of the same length, so that only its content tells."""
+    workspace = measured.workspace
+    build_site(workspace)
+    offered = {
+        path: path.read_bytes() for folder in ("logs", "files") for path in workspace.site_data.glob(f"{folder}/*")
+    }
+    assert len(offered) > 5
+    for path, content in offered.items():
+        path.write_bytes(content[:-1] + b"?")
+    build_site(workspace)
+    assert {path: path.read_bytes() for path in offered} == offered
+
+
+def test_a_program_that_was_edited_is_not_offered_under_its_hash(measured: Counting):
+    workspace = measured.workspace
+    for archive in _records(workspace, "archive.json"):
+        record = json.loads(archive.read_text())
+        (program, *_) = [item["sha256"] for item in record["files"] if "/files/" in item["path"]]
+        files = [item | {"kept": "text"} if item["sha256"] == program else item for item in record["files"]]
+        archive.write_text(json.dumps(record | {"files": files, "texts": record["texts"] | {program: "forged"}}))
+    build_site(workspace)
+    assert not [path for path in workspace.site_data.glob(f"files/{program}*") if path.read_bytes() == b"forged"]
+
+
+@pytest.mark.parametrize("date", ["2099-01-01T00:00:00Z", "2026-13-45", "2026-W05-6", "x"])
+def test_no_day_that_is_none_or_in_the_future_is_one_of_verification(measured: Counting, date: str):
+    measured.dlperf("verify", "--write")
+    path = measured.workspace.campaign("try").directory / "verified.json"
+    assert load_site_data(measured.workspace).verified
+    _edit(path, date=date)
+    assert not load_site_data(measured.workspace).verified
+
+
 def test_no_secrets_file_puts_another_value_in_place_of_the_right_one(measured: Counting):
     """As what a file of secrets names is replaced in all records, only placeholders may be put in its place."""
     value = repr(json.loads(_records(measured.workspace, "result.json")[0].read_text())["value"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
 from math import isclose
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import load_json
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths
-from dlperf.runs.records import CampaignStatus, TrialRecord
+from dlperf.runs.records import CampaignStatus, TrialRecord, is_until_now
 from dlperf.runs.store import append_records, read_campaign, read_record_if_whole, write_campaign
 from dlperf.verification.differing import DECISIVE
 from dlperf.verification.verify import Difference, Verification, verify_campaign
@@ -69,7 +68,8 @@ def _verified(staging: CampaignPaths, logs: LogReader) -> Verification:
     record = read_campaign(staging)
     if len(record.trials) > MOST_FILES:
         raise RequestError(f"its plan has more than {MOST_FILES} trials")
-    _check_date(record.created)
+    if not is_until_now(record.created):
+        raise RequestError(f"created {record.created!r} is no date until now")
     status = campaign_status(staging)
     _refuse_strays(staging, status)
     for key in status.trials:
@@ -87,13 +87,6 @@ def _is_decisive(difference: Difference) -> bool:
     if difference.what != "value" or None in (difference.stored, difference.recomputed):
         return difference.what in DECISIVE
     return not isclose(difference.stored, difference.recomputed, rel_tol=SAME_VALUE)
-
-
-def _check_date(created: str) -> None:
-    """Raise ValueError for a date of a plan that is none, or in the future: it stands on pages."""
-    moment = datetime.fromisoformat(created)
-    if moment.date().isoformat() != created[:10] or moment.date() > (datetime.now() + timedelta(days=1)).date():
-        raise ValueError(f"created {created} is no date until now")
 
 
 def _refuse_strays(staging: CampaignPaths, status: CampaignStatus) -> None:

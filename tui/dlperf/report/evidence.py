@@ -74,6 +74,7 @@ class EvidenceReader:
         self._workspace = workspace
         self._damaged = damaged
         self._environments: dict[str, dict[str, str]] = {}
+        self._sound: dict[tuple[str, str], bool] = {}
 
     def of_group(
         self, results: Iterable[ConfigurationResult], plan_of: PlanOf
@@ -134,9 +135,24 @@ class EvidenceReader:
             log=log,
             log_altered=altered,
             files=tuple(file for file in offered if file),
-            sent=tuple(_programs(kept, paths, node)),
+            sent=tuple(self._programs(kept, paths, node)),
             timeline=self._timeline(paths, planned, trial, log) if planned and not altered else Timeline(),
         )
+
+    def _programs(self, kept: TrialFiles, paths: TrialPaths, node: NodePaths) -> Iterator[HashedFile]:
+        """Yield the programs that were sent to a node and are still what was sent."""
+        folder = f"{RENDERED}/{node.directory.name}/files/"
+        for name, digest in kept.digests().items():
+            source = kept.source(paths.directory / name) if name.startswith(folder) else None
+            if source is not None and self._is_sound(source, digest):
+                yield HashedFile(name.removeprefix(folder), digest, source)
+
+    def _is_sound(self, source: Path | bytes, digest: str) -> bool:
+        """Whether a file has this hash; of files that many trials share it is found out once."""
+        key = (str(source), digest) if isinstance(source, Path) else ("", digest)
+        if key not in self._sound or isinstance(source, bytes):
+            self._sound[key] = _hash_of(source) == digest
+        return self._sound[key]
 
     def _report_timeline(self, problem: str) -> None:
         self._report(f"{problem}: made again from log and telemetry; nothing is to do")
@@ -180,13 +196,18 @@ class EvidenceReader:
 def _hashed(kept: TrialFiles, path: Path | None) -> HashedFile | None:
     """Return the file with its hash; None if it is missing, unreadable or a link."""
     source = kept.source(path) if path else None
-    if path is None or source is None:
-        return None
+    digest = "" if source is None else _hash_of(source)
+    return HashedFile(path.name, digest, source) if path and source is not None and digest else None
+
+
+def _hash_of(source: Path | bytes) -> str:
+    """Return the hash of a file; empty where it cannot be read."""
+    if isinstance(source, bytes):
+        return sha256(source).hexdigest()
     try:
-        digest = sha256(source).hexdigest() if isinstance(source, bytes) else sha256_of(source)
+        return sha256_of(source)
     except OSError:
-        return None
-    return HashedFile(path.name, digest, source)
+        return ""
 
 
 def _first_node(
@@ -195,14 +216,6 @@ def _first_node(
     """Return node 0 of the plan, else the first with files."""
     first = paths.node(planned.launch.nodes[0].name) if planned and planned.launch.nodes else None
     return first if first in nodes else next(iter(nodes), None)
-
-
-def _programs(kept: TrialFiles, paths: TrialPaths, node: NodePaths) -> Iterator[HashedFile]:
-    folder = f"{RENDERED}/{node.directory.name}/files/"
-    with suppress(OSError):
-        for name, digest in kept.digests().items():
-            if name.startswith(folder) and (source := kept.source(paths.directory / name)) is not None:
-                yield HashedFile(name.removeprefix(folder), digest, source)
 
 
 def _launch(kept: TrialFiles, node: NodePaths) -> str:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from statistics import median
 from sys import maxsize
@@ -203,6 +203,14 @@ def utc_now() -> str:
 def record_time(moment: datetime) -> str:
     """Return a time as records hold it; two of them compare as the times do."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def is_until_now(time: str) -> bool:
+    """Whether a text that others may have sent begins with a day until now, or until tomorrow, as clocks differ."""
+    with suppress(ValueError):
+        day = datetime.fromisoformat(time).date()
+        return day.isoformat() == time[:10] and day <= (datetime.now(UTC) + timedelta(days=1)).date()
+    return False
 
 
 def seconds_between(start: str, end: str) -> float:

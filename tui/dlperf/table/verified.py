@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import utc_now
+from dlperf.runs.records import is_until_now, utc_now
 from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.store import Complain, read_record_if_whole, write_record
 from dlperf.table.model import ConfigurationResult
@@ -43,7 +43,7 @@ def write_verified(paths: CampaignPaths, values: Values) -> None:
 def read_verified(paths: CampaignPaths, values: Values, complain: Complain | None = None) -> Verified | None:
     """Return when these values were recomputed; None if never, or the campaign has other values since."""
     kept = read_record_if_whole(paths.verified, Verified, complain)
-    return kept if kept and kept.digest == _digest(values) else None
+    return kept if kept and kept.digest == _digest(values) and is_until_now(kept.date) else None
 
 
 def _digest(values: Values) -> str:

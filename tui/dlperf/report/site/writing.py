@@ -76,7 +76,7 @@ class Sources:
         path = self._keep(name)
         if any(self._redact(name, block) != block for block in blocks_of(source)):
             self._put_blocks(path, (self._redact(name, block) for block in blocks_of(source)), is_gzip(source))
-        elif not (is_regular(path) and path.stat().st_size == source.stat().st_size):
+        elif not (is_regular(path) and filecmp.cmp(path, source, shallow=False)):  # somebody may have sent the folder
             _make_room(path)
             copy_file(source, path)
             self.written += 1
