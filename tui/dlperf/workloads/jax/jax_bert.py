@@ -27,7 +27,7 @@ import jax
 import jax.numpy as jnp
 from jax import nn
 from jax_numerics import RESIDUAL, marked
-from jax_trainer import adamw, averaged, cross_entropy, dense, normalized, prepare, synthetic, train
+from jax_trainer import adamw, averaged, cross_entropy, dense, looked_up, normalized, prepare, synthetic, train
 
 VOCABULARY = 30528
 """30 522 words, padded to a multiple of 64 as NVIDIA's implementation does."""
@@ -98,7 +98,7 @@ def embedded(parameters, tokens, segments, dtype):
     16-bit numbers one by one, by compare and swap. A segment is selected from two rows, so that their gradients are
     plain sums.
     """
-    x = parameters["words"][tokens] + parameters["positions"][: tokens.shape[1]]
+    x = parameters["words"][tokens] + looked_up(parameters["positions"], tokens.shape[1])
     first, second = parameters["segments"]
     return normalized(x + jnp.where(segments[..., None] == 0, first, second), *parameters["norm"]).astype(dtype)
 

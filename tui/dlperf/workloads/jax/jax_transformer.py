@@ -10,7 +10,7 @@ import functools
 import jax
 import jax.numpy as jnp
 from jax_numerics import LOGITS, RESIDUAL, marked
-from jax_trainer import GATHERED, cross_entropy, divided, gathered, normalized
+from jax_trainer import GATHERED, cross_entropy, divided, gathered, looked_up, normalized
 
 ROPE_BASE = 500000.0
 """Llama 3's."""
@@ -121,7 +121,7 @@ def loss(shape, dtype, options, product=jnp.matmul, split=False):
         parameters = {name: whole(each) for name, each in parameters.items() if name != "layers"}
         x = parameters["embedding"][tokens]
         if shape.positions:
-            x = x + parameters["positions"][: tokens.shape[1]]
+            x = x + looked_up(parameters["positions"], tokens.shape[1])
         x = divided(x.astype(dtype))
         if options.layers == "scanned":
             x, _ = jax.lax.scan(block, x, layers)
