@@ -119,7 +119,7 @@ def loss(shape, dtype, options, product=jnp.matmul, split=False):
     def function(parameters, tokens, targets):
         layers = parameters["layers"]
         parameters = {name: whole(each) for name, each in parameters.items() if name != "layers"}
-        x = parameters["embedding"][tokens]
+        x = parameters["embedding"].astype(jnp.float32)[tokens]  # gradients of a word are summed in fp32, as in PyTorch
         if shape.positions:
             x = x + looked_up(parameters["positions"], tokens.shape[1])
         x = divided(x.astype(dtype))
