@@ -124,6 +124,7 @@ def test_the_first_worse_commit_is_found_and_its_steps_are_not_results(counting,
     assert ends.startswith(f"{commits[5][:12]} against {commits[0][:12]}: worse: -50.00 % (")
     known = ("likeliest so far: ", f"{commits[2][:12]} gives no value: ", "not measured, ", "first worse commit")
     assert [line for line in steps if not line.startswith(known)] == []
+    assert "100.0 %" not in done.stderr, "no commit is certain"
     assert load_results(counting.workspace) == []
     assert git(checkout, "worktree", "list").count("\n") == 1
 

@@ -143,8 +143,11 @@ def _short(commit: str) -> str:
 
 
 def _print_beliefs(beliefs: Beliefs, commit: str) -> None:
-    likeliest = f"{_short(beliefs.likeliest)} with {percent(beliefs.confidence)}"
-    print_note(f"likeliest so far: {likeliest}; next: {_short(commit)}")
+    from dlperf.verdicts.inference.commit_search import CONFIDENCE, STATED
+
+    # what is computed is too high near 1
+    sure = f"at least {percent(STATED, 0)}" if beliefs.confidence >= CONFIDENCE else percent(beliefs.confidence)
+    print_note(f"likeliest so far: {_short(beliefs.likeliest)} with {sure}; next: {_short(commit)}")
 
 
 def _print_end(beliefs: Beliefs, failed: tuple[str, ...]) -> ExitCode:
