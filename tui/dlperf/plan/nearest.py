@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dlperf.catalog.axes import AxisValue, Configuration, parse_scale
+from dlperf.catalog.axes import AxisValue, Configuration, matches, parse_scale
 from dlperf.errors import RequestError
 from dlperf.messages import Message, message
 from dlperf.plan.axes import declared_axes
@@ -82,8 +82,10 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
     if recipe is None:
         raise RequestError(f"{framework_id} has no recipe for {case.id}: name another by --framework")
     accelerator = catalog.accelerators[hardware.accelerator] if hardware.accelerator else None
-    precision = _precision(point.precision, recipe, precisions_of(accelerator, catalog.precisions))
     scale = _scale(point, hardware, recipe, case)
+    nodes, gpus = parse_scale(scale)
+    computed = precisions_of(accelerator, catalog.precisions)
+    precision = _precision(replace(point, nodes=nodes, gpus=gpus), recipe, computed)
     axes, unset = _axes(point, case, recipe, _gpus(scale))
     numerics = numerics_of(catalog.precisions[precision], recipe)
     batch_sizes = _batch_sizes(point.batch_size, recipe)
@@ -148,11 +150,17 @@ def _machine(point: Configuration, given: Selection, catalog: Catalog) -> Hardwa
     return catalog.hardware[name]
 
 
-def _precision(wanted: str, recipe: Recipe, computed: Collection[str]) -> str:
-    able = [name for name in recipe.precisions if name in computed]
+def _precision(point: Configuration, recipe: Recipe, computed: Collection[str]) -> str:
+    """Return the precision, or the nearest one that the recipe runs on so many GPUs."""
+    refused = [variant.when for variant in recipe.variants if variant.impossible and not variant.when.axes]
+    able = [
+        name
+        for name in recipe.precisions
+        if name in computed and not any(matches(when, replace(point, precision=name)) for when in refused)
+    ]
     if not able:
         raise RequestError(f"the machine has none of the precisions of this recipe: {', '.join(recipe.precisions)}")
-    candidates = (wanted, *_NEAREST.get(wanted, ()), able[0])
+    candidates = (point.precision, *_NEAREST.get(point.precision, ()), able[0])
     return next(name for name in candidates if name in able)
 
 
