@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +13,8 @@ from dlperf.formats.samples import Run
 from dlperf.measured.findings.runs import findings_of_run
 from dlperf.measured.metrics import COMPUTED, Source
 from dlperf.measured.run import Measured, StatedFacts, measure_run
-from handmade_trials import planned
+from dlperf.table.load import load_results
+from handmade_trials import end_trial, planned, workspace_in, write_planned
 
 RECORD = (
     "[titan] 2026-01-31 {clock} - root - INFO - step: {step:2}  loss:  7.9  memory:  0.66GiB(1.00%)  "
@@ -119,3 +122,32 @@ def slowest(run: Run) -> tuple[str, float]:
     means = {rank: run.ranks.total[rank] / count for rank, count in run.ranks.count.items()}
     name = max(means, key=means.__getitem__)
     return name, means[name]
+
+
+def of_rank(seconds: float) -> str:
+    """A log of PaddleClas, of which each rank writes its own."""
+    return "".join(
+        f"[2024/05/01 10:{step // 60:02}:{step % 60:02}] ppcls INFO: epoch:0   train step:{step}   lr: 0.1, loss:  8.3 "
+        f"top1: 0.0 batch_cost: {seconds:.5f} s, reader_cost: 0.00067 s, ips: {4 / seconds:.5f} samples/sec.\n"
+        for step in range(60)
+    )
+
+
+def test_ranks_that_write_logs_of_their_own_are_compared(tmp_path: Path) -> None:
+    workspace = workspace_in(tmp_path)
+    plan = replace(planned(2, nodes=2, repeats=1), format="paddleclas")
+    campaign = write_planned(workspace, "a", [plan])
+    logs = {
+        "n0/ranks/workerlog.0": 0.5,
+        "n0/ranks/workerlog.1": 0.5,
+        "n1/ranks/workerlog.0": 0.5,
+        "n1/ranks/workerlog.1": 0.6,
+    }
+    end_trial(
+        campaign, plan, 1, {name: of_rank(seconds) for name, seconds in logs.items()} | {"n0/out.log": "launched"}
+    )
+    (row,) = load_results(workspace)
+    assert [str(finding.message) for finding in row.trials[0].findings if finding.code == "straggler"] == [
+        "rank n1/workerlog.1 takes 20.0 % longer for a step than the median of 4 ranks, "
+        "and node n1 4.8 % longer than that of 2 nodes"
+    ]

@@ -15,6 +15,7 @@ from dlperf.evidence.arrivals import Arrival, read_arrivals, timed_by_arrival
 from dlperf.evidence.facts import PRINTED, PRINTED_NCCL, NodeFacts
 from dlperf.evidence.logs import LogReader, first_lines, log_head, log_tail
 from dlperf.evidence.telemetry import TelemetryRow, read_telemetry
+from dlperf.formats.ranks import times_of_runs
 from dlperf.formats.samples import Run
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.archive import RENDERED, TrialFiles, sha256_of
@@ -22,6 +23,9 @@ from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import TrialRecord
 from dlperf.runs.store import read_record_if_whole
+
+MOST_RANKS, MOST_BYTES = 256, 1 << 28
+"""Logs of ranks, and bytes of all, up to which they are compared."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,9 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
     started = _started(exits[node]) if node is not None else 0.0
     runs = tuple(timed_by_arrival(run, arrivals, started) for run in stated)
     log_run = record.log_run if record else None
+    counted = run_that_counts(runs, log_run)
+    if counted is not None and len(paths_of_logs) > 1 and not counted.ranks.count:
+        counted.ranks = times_of_runs(_runs_of_ranks(nodes, counted.format, logs, log_run))
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
         log_sha256=sha256_of(log) if log else None,
@@ -142,6 +149,18 @@ def _log_with_records(paths: list[Path], log_format: str, logs: LogReader) -> tu
                 if runs := logs.read(path, name):
                     return path, tuple(runs)
     return (paths[0] if paths else None), ()
+
+
+def _runs_of_ranks(nodes: Iterable[NodePaths], log_format: str, logs: LogReader, number: int | None) -> dict[str, Run]:
+    """Return the run of each rank, or node, that has a log of its own, as ``node/log``; none where they are huge."""
+    paths = {f"{node.directory.name}/{path.name}": path for node in nodes for path in node.logs_of_ranks()}
+    if not 1 < len(paths) <= MOST_RANKS or sum(path.lstat().st_size for path in paths.values()) > MOST_BYTES:
+        return {}
+    found = {}
+    for rank, path in paths.items():
+        with suppress(RequestError):
+            found[rank] = run_that_counts(logs.read(path, log_format), number)
+    return {rank: run for rank, run in found.items() if run is not None}
 
 
 def _readable_json(path: Path, files: TrialFiles) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
-from math import inf
+from math import inf, isfinite
 
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.samples import RankTimes, Run
@@ -67,16 +66,24 @@ class Ranks:
             return
         self._open.setdefault(step, {})[rank] = time
         if len(self._open) > OPEN_STEPS:
-            self._close(self._open.pop(min(self._open)))
+            times = self._open.pop(min(self._open))
+            self._times[-1].add({name.decode("utf-8", "replace"): time for name, time in times.items()})
 
-    def _close(self, times: Mapping[bytes, float]) -> None:
-        if len(times) < 2:
-            return
-        usual, found = statistics.median(times.values()), self._times[-1]
-        for rank, time in times.items():
-            name = rank.decode("utf-8", "replace")
-            found.count[name] = found.count.get(name, 0) + 1
-            found.total[name] = found.total.get(name, 0.0) + time / usual
+
+def times_of_runs(runs: Mapping[str, Run]) -> RankTimes:
+    """Return how long the steps of each rank, which has a log of its own, take beside the same steps of the others."""
+    times, of_ranks = RankTimes(), {rank: _times_of_steps(run) for rank, run in runs.items()}
+    for step in sorted({step for found in of_ranks.values() for step in found}):
+        times.add({rank: found[step] for rank, found in of_ranks.items() if step in found})
+    return times
+
+
+def _times_of_steps(run: Run) -> dict[float, float]:
+    """Return the time of each step that has a number: as printed, else in any unit, as ranks of a run do equal work."""
+    steps, seconds, rates = run.samples.step, run.samples.seconds_per_step, run.samples.value
+    if not any(map(isfinite, seconds)):
+        return {step: 1 / rate for step, rate in zip(steps, rates, strict=True) if 0 < rate < inf and isfinite(step)}
+    return {step: time for step, time in zip(steps, seconds, strict=True) if 0 < time < inf and isfinite(step)}
 
 
 def _time_of(texts: Mapping[str, Sequence[bytes]], index: int) -> float | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -133,6 +135,13 @@ class RankTimes:
     """Rank → its steps."""
     total: dict[str, float] = field(default_factory=dict)
     """Rank → the sum of its relative times."""
+
+    def add(self, times: Mapping[str, float]) -> None:
+        """Add the times of one step, of all ranks that printed it; nothing where it is only one."""
+        usual = statistics.median(times.values()) if len(times) > 1 else 0.0
+        for rank, time in times.items() if usual > 0 else ():
+            self.count[rank] = self.count.get(rank, 0) + 1
+            self.total[rank] = self.total.get(rank, 0.0) + time / usual
 
 
 @dataclass

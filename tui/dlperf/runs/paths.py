@@ -110,6 +110,12 @@ class NodePaths:
         found = [*whole, *self.replaced_logs()]
         return tuple(filter(is_regular, found))
 
+    def logs_of_ranks(self) -> tuple[Path, ...]:
+        """Return the whole logs of the node's ranks, where several write their own; else the one of all."""
+        found = self.logs()
+        own = tuple(path for path in found if path.is_relative_to(self.ranks) and REPLACED not in path.name)
+        return own if len(own) > 1 else found[:1]
+
     def replaced_logs(self) -> list[Path]:
         """What is left of logs that the payload truncated, replaced or renamed while it ran."""
         renamed = [path for path in self.directory.glob(f"{self.log.name}.*") if path != self.compressed_log]

@@ -115,19 +115,26 @@ def slowest_rank(reading: Reading) -> Straggler | None:
 
 def slowest_node(reading: Reading) -> Straggler | None:
     """Return the node whose ranks are the slowest; None of one node, or where the GPUs of a node are unknown."""
-    per_node = reading.gpus_per_node or reading.run.metadata.gpus_per_node
     nodes: dict[str, list[float]] = {}
-    if per_node is None:
-        return None
     for rank, time in _rank_times(reading).items():
-        nodes.setdefault(str(int(rank) // per_node), []).append(time)
+        node = _node_of(rank, reading.gpus_per_node or reading.run.metadata.gpus_per_node)
+        if node is not None:
+            nodes.setdefault(node, []).append(time)
     return _slowest({node: statistics.fmean(times) for node, times in nodes.items()})
 
 
 def _rank_times(reading: Reading) -> dict[str, float]:
     """Return the mean time of a step of each rank, relative to the median of all at the same step."""
     counts, totals = reading.run.ranks.count, reading.run.ranks.total
-    return {rank: totals[rank] / count for rank, count in counts.items() if count >= LEAST_STEPS and rank.isdecimal()}
+    return {rank: totals[rank] / count for rank, count in counts.items() if count >= LEAST_STEPS}
+
+
+def _node_of(rank: str, per_node: int | None) -> str | None:
+    """Return the node of a rank, which is a number, or is named ``node/log``."""
+    node, separates, _ = rank.partition("/")
+    if separates:
+        return node
+    return str(int(rank) // per_node) if per_node and rank.isdecimal() else None
 
 
 def _slowest(times: Mapping[str, float]) -> Straggler | None:
