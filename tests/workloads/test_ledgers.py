@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from interpreters import WORKLOADS, interpreter, run
@@ -19,13 +20,14 @@ CATALOG = load_catalog(None)
 LEDGERS = {name: case.ledger for name, case in CATALOG.cases.items() if case.ledger}
 SIDES = [(case, framework) for case, ledger in LEDGERS.items() for framework in ledger.frameworks]
 KEPT = {case: f"h200-tuned-{case}" for case in ("gpt2-124m", "vgg16", "arcface", "resnet50")}
-"""Campaigns of the programs as they are."""
+"""Campaigns of the programs as they are, but for how JAX's GPT-2 adds positions."""
 VARIABLES = ("PYTORCH_CUDA_ALLOC_CONF", "XLA_PYTHON_CLIENT_MEM_FRACTION")
 OPTIMIZERS = """
 import json, options
 texts = options.bert(options.common("-", [], "-")).get_default("batches")
-images = options.common("-", [], "-").get_default("batches")
-print(json.dumps(dict(options.LEARNING_RATES, texts=texts, images=images)))
+common = options.common("-", [], "-")
+images, interval = common.get_default("batches"), common.get_default("log_interval")
+print(json.dumps(dict(options.LEARNING_RATES, texts=texts, images=images, interval=interval)))
 """
 
 
@@ -99,13 +101,20 @@ def test_the_graphs_that_xla_launches_are_those_of_a_kept_trace():
     assert f"{launches:g} launches" in str(told)
 
 
-def test_learning_rates_and_numbers_of_batches_are_those_of_the_programs():
+def test_learning_rates_numbers_of_batches_and_waits_are_those_of_the_programs():
     used = json.loads(run(interpreter("torch"), "-c", OPTIMIZERS, PYTHONPATH=str(WORKLOADS)).stdout)
     for model in ("resnet50", "vgg16"):
         assert f"learning rate {used[model]:g}" in ledger_of(model).equal["optimizer_settings"]
     for case, ledger in LEDGERS.items():
         batches = used["images" if ledger.equal["layout"] == "NHWC" else "texts"]
         assert f" {batches} batches on the device" in ledger.equal["synthetic_data"], case
+    for case, framework in SIDES:
+        command = recipe_of(case, framework).command
+        interval = (
+            int(command[command.index("--log-interval") + 1]) if "--log-interval" in command else used["interval"]
+        )
+        told = ledger_of(case).equal["host_waits"]
+        assert told == f"for the losses of {({2: 'two', 10: 'ten'})[interval]} steps at once"
 
 
 DERIVED = """
@@ -128,3 +137,25 @@ def test_dropout_and_running_statistics_are_those_of_the_networks():
         told = {name: str(text) for name, text in ledger_of(case).of("jax").items()}
         assert told["dropout"].startswith("none") == (dropouts == 0)
         assert told["running_statistics"].startswith("none") == (normalizations == 0)
+
+
+@pytest.mark.parametrize(("module", "sides"), [("jax", ("jax", "jax-stock")), ("torch", ("pytorch-compiled",))])
+def test_what_ledgers_say_of_a_step_is_in_its_graph(module: str, sides: tuple[str, ...]):
+    """Positions, joined products, the gradient of words, recomputation and what is compiled under FSDP."""
+    script = {"jax": "jax_ledger.py", "torch": "pytorch_ledger.py"}[module]
+    done = run(interpreter(module), Path(__file__).with_name(script), PYTHONPATH=str(WORKLOADS))
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert set(facts["word gradients"]) == {"float32"}
+    for case, side in ((case, side) for case, side in SIDES if side in sides):
+        told = {aspect: str(text) for aspect, text in ledger_of(case).of(side).items()}
+        assert told["positions"].startswith("learned, looked up") == (case in facts["looked up"])
+        assert told["word_gradient"].startswith("summed in fp32") == (case not in ("resnet50", "vgg16", "arcface"))
+        assert told["recomputation"].startswith("elementwise") == (facts["saved"] == 2)
+        if case == "llama3-1b":
+            assert ("XLA makes in each step" in told["positions"]) == (case in facts["rotated"])
+            assert ("both halves of SwiGLU by one" in told["joined_products"]) == (facts["matrices"][case] == 4)
+            assert all(
+                part in told["compile"]
+                for part in facts.get("compiled", "").replace("blocks", "each block").split(", ")
+            )

@@ -139,7 +139,8 @@ class LanguageModel(Model):
 
 ASPECTS = (
     *("model", "loss_function", "optimizer_settings", "synthetic_data", "seeds", "dropout"),
-    *("running_statistics", "input_type", "layout", "pooling", "attention_kernel"),
+    *("running_statistics", "input_type", "layout", "pooling", "positions", "joined_products", "attention_kernel"),
+    *("word_gradient", "optimizer_update", "gradient_exchange", "host_waits"),
     *("compile", "cuda_graph", "own_kernels", "recomputation", "allocator"),
 )
 """What a ledger says of every program, besides numerics, which the run reports."""
