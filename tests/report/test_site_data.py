@@ -23,6 +23,7 @@ from dlperf.report.data import SiteData
 from dlperf.report.figures import axes_text, precision_text
 from dlperf.report.files.downloads import SiteRow, audit_columns, site_rows
 from dlperf.report.pages.explorer import explorer_data
+from dlperf.report.pages.models import model
 from dlperf.report.site import locations as at
 from dlperf.table.columns import DATA_SCHEMA, flat_columns, parquet
 from dlperf.verification.audit import AuditRow
@@ -96,6 +97,8 @@ def test_fp8_is_named_with_its_recipe_where_it_is_known() -> None:
     said = [precision_text(ENGLISH, row) for row in (own, theirs, wide, measured("alpha", precision="fp8"))]
     assert said == ["FP8 (FP32 weights)", "FP8 (per-tensor scaling)", "BF16", "FP8"]
     assert axes_text(ENGLISH, theirs.axes) == "8-way FSDP"
+    other = replace(measured("beta", value=100.0, precision="fp8"), numerics={"weights": "bf16"})
+    assert model(ENGLISH, sample(), own.case, (own, other)).count("100.0 %") == 2  # of the best of each recipe
 
 
 def test_the_share_of_the_roofline_is_among_the_data() -> None:

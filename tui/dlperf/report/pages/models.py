@@ -54,7 +54,7 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
 
 
 def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
-    best: dict[tuple[str, str, object], float] = {}
+    best: dict[tuple[object, ...], float] = {}
     for row in filter(is_training, rows):
         best.setdefault(_work(row), figures.per_gpu(row) or 0.0)
 
@@ -74,6 +74,6 @@ def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
     return page.listed(rows, COLUMNS, cells, constant=CONSTANT)
 
 
-def _work(row: ConfigurationResult) -> tuple[str, str, object]:
+def _work(row: ConfigurationResult) -> tuple[object, ...]:
     """Return what results must have in common for a share of the best."""
-    return row.unit, row.precision, dict(row.axes).get(LENGTH)
+    return row.unit, row.precision, figures.recipe_of(row), dict(row.axes).get(LENGTH)
