@@ -8,6 +8,7 @@ import json
 import jax
 import jax.numpy as jnp
 import jax_bert
+import jax_fp8
 from jax_numerics import _equations
 from jax_transformer import create, feed_forward, layer_sizes, loss
 from llm_shapes import SHAPES
@@ -40,6 +41,14 @@ def saved_by_feed_forward(shape):
     return printed.getvalue().count(f"[2,16,{shape.feed_forward}]")
 
 
+def precisions_in_fp8():
+    """Precision of a product in FP8 and of both its gradients."""
+    rows, matrix = jnp.ones((2, 16, 8), jnp.bfloat16), jnp.ones((8, 8), jnp.bfloat16)
+    step = jax.make_jaxpr(jax.grad(lambda *given: jax_fp8.product(*given).sum(), (0, 1)))(rows, matrix)
+    products = [each for each in _equations(step.jaxpr) if each.primitive.name == "dot_general"]
+    return [each.params["precision"][0].name for each in products]
+
+
 tables = {"gpt2-124m": parameters["gpt2-124m"]["positions"], "bert-base": bert["positions"]}
 facts = {
     "looked up": [case for case, table in tables.items() if table.shape in dict(operands(case, "gather"))],
@@ -51,6 +60,7 @@ facts = {
         if size == table["embedding"].shape
     ],
     "matrices": {case: sum(len(size) == 2 for size in layer_sizes(shape).values()) for case, shape in shapes.items()},
+    "precisions in FP8": precisions_in_fp8(),
     "saved": saved_by_feed_forward(shapes["gpt2-124m"]),
 }
 print(json.dumps(facts))

@@ -22,6 +22,8 @@ SIDES = [(case, framework) for case, ledger in LEDGERS.items() for framework in 
 KEPT = {case: f"h200-tuned-{case}" for case in ("gpt2-124m", "vgg16", "arcface", "resnet50")}
 """Campaigns of the programs as they are, but for how JAX's GPT-2 adds positions."""
 VARIABLES = ("PYTORCH_CUDA_ALLOC_CONF", "XLA_PYTHON_CLIENT_MEM_FRACTION")
+FORWARD_FAST = ["DEFAULT", "HIGH", "HIGH"]
+"""Precisions at which XLA lets only the forward product accumulate fast in FP8, as PyTorch's program does."""
 OPTIMIZERS = """
 import json, options
 texts = options.bert(options.common("-", [], "-")).get_default("batches")
@@ -147,6 +149,7 @@ def test_what_ledgers_say_of_a_step_is_in_its_graph(module: str, sides: tuple[st
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert set(facts["word gradients"]) == {"float32"}
+    assert facts.get("precisions in FP8", FORWARD_FAST) == FORWARD_FAST
     for case, side in ((case, side) for case, side in SIDES if side in sides):
         told = {aspect: str(text) for aspect, text in ledger_of(case).of(side).items()}
         assert told["positions"].startswith("learned, looked up") == (case in facts["looked up"])

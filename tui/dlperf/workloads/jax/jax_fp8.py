@@ -8,6 +8,9 @@ import jax
 import jax.numpy as jnp
 
 E4M3, E5M2 = jnp.float8_e4m3fn, jnp.float8_e5m2
+FAST, EXACT = jax.lax.Precision.DEFAULT, jax.lax.Precision.HIGH
+"""How sums are rounded: XLA lets cuBLAS take its fast accumulation in FP8 at the default precision only, which the
+trainer raises. As in pytorch_fp8.py, the forward pass takes it and gradients do not."""
 
 
 def scaled(x, kind):
@@ -17,10 +20,10 @@ def scaled(x, kind):
     return jnp.clip(x.astype(jnp.float32) / scale, -limit, limit).astype(kind), scale
 
 
-def _scaled_product(left, right, sides, dtype):
+def _scaled_product(left, right, sides, dtype, precision=EXACT):
     """Two scaled matrices multiplied over one side of each, in ``dtype``."""
     (a, a_scale), (b, b_scale) = left, right
-    y = jax.lax.dot_general(a, b, (sides, ((), ())), preferred_element_type=dtype)
+    y = jax.lax.dot_general(a, b, (sides, ((), ())), precision, preferred_element_type=dtype)
     return (y.astype(jnp.float32) * (a_scale * b_scale)).astype(dtype)
 
 
@@ -32,7 +35,7 @@ def product(x, weight):
 
 def _forward(x, weight):
     rows, matrix = scaled(x.reshape(-1, x.shape[-1]), E4M3), scaled(weight, E4M3)
-    y = _scaled_product(rows, matrix, ((1,), (0,)), x.dtype)
+    y = _scaled_product(rows, matrix, ((1,), (0,)), x.dtype, FAST)
     return y.reshape(*x.shape[:-1], -1), (rows, matrix, jnp.zeros((), weight.dtype))
 
 
