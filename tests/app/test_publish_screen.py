@@ -21,6 +21,7 @@ async def test_the_site_is_built_and_shown_where_it_lies(workspace: WorkspacePat
         "import pathlib, sys\n"
         "root = pathlib.Path(sys.argv[sys.argv.index('--workspace') + 1])\n"
         "print('writing pages', flush=True)\n"
+        "print('x' * (3 << 20), flush=True)\n"
         "(root / 'site/html').mkdir(parents=True)\n"
         "(root / 'site/html/index.html').write_text('<h1>site</h1>')\n"
         "print('3 pages', flush=True)\n"

@@ -16,13 +16,20 @@ from dlperf.view.text import printable
 
 GRACE_SECONDS = 10.0
 """For a command to end; it gives a program that it started 5."""
+LONGEST_LINE = 1 << 20
+"""Bytes: the answers of many machines are one line each."""
 
 
 async def _start(workspace: WorkspacePaths, words: Sequence[str], **options: Any) -> asyncio.subprocess.Process:
     """Start a command in its own session: it asks nothing in this terminal, and a signal reaches all its processes."""
     command = [sys.executable, "-m", "dlperf", "--workspace", str(workspace.root), *words]
     return await asyncio.create_subprocess_exec(
-        *command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True, **options
+        *command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        limit=LONGEST_LINE,
+        **options,
     )
 
 
@@ -46,9 +53,18 @@ class RunningCommand:
         return cls(await _start(workspace, words, stderr=subprocess.STDOUT, env=environment))
 
     async def lines(self) -> AsyncIterator[str]:
+        """Yield its lines but those longer than ``LONGEST_LINE``."""
         assert self._process.stdout is not None
-        while data := await self._process.stdout.readline():
-            yield printable(data.decode(errors="replace").rstrip("\r\n"))
+        is_rest, data = False, b"\n"
+        while data:
+            try:
+                data = await self._process.stdout.readline()
+            except ValueError:  # which has dropped what it read of the line
+                is_rest = True
+                continue
+            if data and not is_rest:
+                yield printable(data.decode(errors="replace").rstrip("\r\n"))
+            is_rest = False
 
     async def wait(self) -> int:
         return await self._process.wait()
