@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -345,14 +346,20 @@ def test_a_served_site_shows_no_folder_no_file_outside_and_no_page_to_other_name
     (folder / "assets").mkdir(parents=True)
     (folder / "index.html").write_text("the site")
     (tmp_path / "secret").write_text("secret")
-    (folder / "link").symlink_to(tmp_path / "secret")
+    for name in ("link", "404.html"):
+        (folder / name).symlink_to(tmp_path / "secret")
+    (folder / "one").symlink_to("other")
+    (folder / "other").symlink_to("one")
+    os.mkfifo(folder / "pipe")
     address = serve(folder)
     assert urlopen(f"{address}index.html").read() == b"the site"
-    for path, host, code in (("link", "", 404), ("assets/", "", 404), ("%00", "", 404), ("", "evil.example:8000", 403)):
+    missing = [(path, "", 404) for path in ("link", "one", "pipe", "assets/", "%00", "404.html")]
+    for path, host, code in (*missing, ("", "evil.example:8000", 403)):
         request = Request(address + path, headers={"Host": host} if host else {})
         with pytest.raises(HTTPError) as refused:
-            urlopen(request)
+            urlopen(request, timeout=10)
         assert refused.value.code == code
+        assert b"secret" not in refused.value.read()
 
 
 def test_no_page_asks_the_host_of_the_repository_for_anything() -> None:

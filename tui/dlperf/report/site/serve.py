@@ -36,8 +36,7 @@ class Handler(SimpleHTTPRequestHandler):
         if host not in HOSTS:
             self.send_error(HTTPStatus.FORBIDDEN, f"only {' and '.join(HOSTS)} are served")
             return None
-        path = self.translate_path(self.path)
-        if "\0" in path or not Path(path).resolve().is_relative_to(Path(self.directory).resolve()):
+        if not _is_below(self.translate_path(self.path), Path(self.directory)):
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
         return super().send_head()
@@ -53,7 +52,7 @@ class Handler(SimpleHTTPRequestHandler):
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Send the site's own page for a missing address."""
         page = Path(self.directory) / "404.html"
-        if code != HTTPStatus.NOT_FOUND or not page.is_file():
+        if code != HTTPStatus.NOT_FOUND or not page.is_file() or not _is_below(str(page), page.parent):
             super().send_error(code, message, explain)
             return
         content = page.read_bytes()
@@ -66,6 +65,15 @@ class Handler(SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+def _is_below(path: str, folder: Path) -> bool:
+    """Whether a path leads, through links too, to a file or folder in a folder, and to no pipe, which would block."""
+    try:
+        found = Path(path).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):  # none, links that lead to each other, a null character
+        return False
+    return found.is_relative_to(folder.resolve()) and (found.is_file() or found.is_dir())
 
 
 class Server(ThreadingHTTPServer):
