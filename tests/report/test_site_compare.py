@@ -64,15 +64,18 @@ def test_compare_filters_by_chips_and_sorts_and_the_address_keeps_both(watched: 
     assert watched.errors == []
 
 
-def test_nothing_jumps_while_a_slow_telephone_draws_compare(watched: Watched, site: Path) -> None:
+@pytest.mark.parametrize(
+    ("address", "drawn"), [(EXPLORER, ".explorer-table td"), ("results/your-number.html", ".costs td")]
+)
+def test_nothing_jumps_while_a_slow_telephone_draws(watched: Watched, site: Path, address: str, drawn: str) -> None:
     page = watched.page
     page.set_viewport_size({"width": 390, "height": 844})
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
     page.add_init_script("""window.shifted = 0
         new PerformanceObserver(list => list.getEntries().forEach(it => { shifted += it.value }))
             .observe({ type: "layout-shift", buffered: true })""")
-    page.goto((site / "results/explorer.html").as_uri())
-    expect(page.locator(".explorer-table td").first).to_be_attached()
+    page.goto((site / address).as_uri())
+    expect(page.locator(drawn).first).to_be_attached()
     assert page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(() => done(shifted))))") < 0.1
 
 
