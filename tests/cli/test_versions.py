@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from hashlib import sha256
 from pathlib import Path
@@ -91,6 +92,7 @@ def test_a_trial_that_fails_leaves_open_whether_a_version_is_the_same(counting, 
     done = counting.dlperf("ab", "--a", "HEAD~1", "--b", "HEAD", *WORDS, "--ci", "verdict", code=4)
     assert "1 of 7 trials failed or gave no value" in done.stdout
     assert "gate open: 0 of 1 worse than A" in done.stderr
+    assert re.search(r"^trials are added: cannot tell: \+0\.00 % \(.*1 of 6 trials failed", done.stderr, re.MULTILINE)
     assert "<error" in (counting.workspace.root / "verdict/junit.xml").read_text()
 
 

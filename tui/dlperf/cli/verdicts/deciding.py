@@ -93,7 +93,8 @@ class Deciding:
         if now - self._begun + last > self.budget.seconds:
             print_note(f"{self.budget} is spent with {count_noun(len(wanting), 'verdict')} open")
             return []
-        print_note(f"open: {count_noun(len(wanting), 'verdict')} of {len(self.found)}, so trials are added")
+        several = f"{count_noun(len(wanting), 'verdict')} of {len(self.found)} open"
+        print_note(f"trials are added: {wanting[0].verdict if len(self.found) == 1 else several}")
         return self._added(wanting)
 
     def _added(self, wanting: Sequence[Judgement]) -> list[TrialKey]:
