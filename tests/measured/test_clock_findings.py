@@ -37,13 +37,15 @@ def _measured(paths: TrialPaths, log_format: str = "dlperf") -> TrialResult:
     return measure_trial(paths, item, TrialStatus(TrialKey(item.configuration.id, 1), State.SUCCEEDED))
 
 
-def _trial(folder: Path, moved: float, interval: float, block: int, at: int = 30) -> TrialResult:
+def _trial(
+    folder: Path, moved: float, interval: float, block: int, at: int = 30, until: int = STEPS + 1
+) -> TrialResult:
     """A trial that prints a record every ``interval`` seconds, in blocks of bytes, whose clock is set at a step."""
     log, pending, rows, arrived = RUN, "", [f"0.000,{len(RUN)},out.log"], len(RUN)
     look = 0.0
     for step in range(1, STEPS + 1):
         now = step * interval
-        pending += _line(step, 100 + now + (moved if step >= at else 0.0))
+        pending += _line(step, 100 + now + (moved if at <= step < until else 0.0))
         if len(pending) >= block or step == STEPS:
             log, pending = log + pending, ""
         if now >= look and len(log) != arrived:
@@ -71,6 +73,29 @@ def test_times_that_agree_with_the_arrival_of_lines_are_no_finding(tmp_path: Pat
 @pytest.mark.parametrize(("moved", "interval"), [(3600.0, 0.05), (3600.0, 1.0), (0.6, 0.05), (-0.5, 0.05), (30.0, 1.0)])
 def test_a_clock_that_was_set_by_much_gives_no_value(tmp_path: Path, moved: float, interval: float):
     result = _trial(tmp_path, moved, interval, 1)
+    assert _codes(result)["clock_moved"] == "error"
+    assert not result.usable
+
+
+@pytest.mark.parametrize(("pace", "code"), [(0.8, "error"), (1.25, "error"), (0.97, "warning")])
+def test_a_rate_that_was_printed_by_a_clock_of_another_pace_is_no_better_than_its_times(tmp_path, pace, code):
+    lines = [
+        f"{_line(step, 100 + step * 0.5 * pace)[:-1]} throughput={BATCH / 0.5 / pace:.4f}\n"
+        for step in range(1, STEPS + 1)
+    ]
+    rows = [f"{step * 0.5:.3f},{len(RUN) + len(''.join(lines[:step]))},out.log" for step in range(1, STEPS + 1)]
+    files = {"n0/out.log": RUN + "".join(lines), "n0/out.times": "\n".join(["seconds,bytes,log", *rows, ""])}
+    write_trial(TrialPaths(tmp_path), files | {"n0/exit.json": json.dumps({"duration_seconds": STEPS * 0.5 + 0.5})})
+    item = planned(protocol={"id": "test", "estimator": "window(10,60)"})
+    result = measure_trial(TrialPaths(tmp_path), item, TrialStatus(TrialKey(item.configuration.id, 1), State.SUCCEEDED))
+    assert _codes(result)["clock_moved"] == code
+    assert result.usable is (code != "error")
+
+
+@pytest.mark.parametrize(("at", "until"), [(20, 40), (12, 14), (50, 60)])
+def test_a_clock_that_was_set_and_set_back_gives_no_value(tmp_path: Path, at: int, until: int):
+    """At the end of the window it is right again, but the time before it was set back counts."""
+    result = _trial(tmp_path, 3600.0, 0.5, 1, at, until)
     assert _codes(result)["clock_moved"] == "error"
     assert not result.usable
 

@@ -28,7 +28,7 @@ from dlperf.formats.samples import Run
 from dlperf.measured.causes import diagnosis, explained
 from dlperf.measured.error_lines import failed_rank
 from dlperf.measured.expectations import first_unmet, unlike_numerics
-from dlperf.measured.findings.clock import clock_setting, finding_of_arrival, findings_of_clock
+from dlperf.measured.findings.clock import clock_set_between, clock_setting, finding_of_arrival, findings_of_clock
 from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.measured.findings.program_faults import findings_of_programs
 from dlperf.measured.findings.runs import drift_of_run, findings_of_run
@@ -101,6 +101,24 @@ class _MeasuredTrial:
             return 0.0
         evidence = self.evidence
         return clock_setting(run.samples, estimate.first, estimate.last, evidence.arrivals, evidence.duration_seconds)
+
+    @property
+    def clock_set_between(self) -> float:
+        """By how many seconds it was set between the times at which it was set back."""
+        run, estimate = self.evidence.run, self.figure.estimate if self.figure else None
+        if run is None or estimate is None or estimate.first is None or estimate.last is None:
+            return 0.0
+        return clock_set_between(run.samples, estimate.first, estimate.last, self.evidence.arrivals)
+
+    @property
+    def printed_by_that_clock(self) -> bool:
+        """Whether a value that the program printed is nearer to the rate by its times than to that by their arrival."""
+        first, last = _window(self.evidence, self.figure)
+        timed, length = self.figure.value_from_timestamps if self.figure else None, last - first - self.clock_setting
+        if self.figure is None or not timed or not self.clock_setting or not length > 0:
+            return False
+        right = timed * (last - first) / length
+        return abs(self.figure.value - timed) < abs(self.figure.value - right)
 
     @property
     def findings_of_arrival(self) -> tuple[Finding, ...]:
@@ -244,10 +262,11 @@ def _clock_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
     first, last = _window(trial.evidence, trial.figure)
     if trial.figure is None:
         return ()
-    by_time = parse_estimator(trial.figure.estimator).from_timestamps
+    by_time = parse_estimator(trial.figure.estimator).from_timestamps or trial.printed_by_that_clock
     if not trial.evidence.has_own_times:
         return trial.findings_of_arrival if by_time else ()
-    return findings_of_clock(last - first, trial.clock_setting, by_time)
+    moved = max(trial.clock_setting, trial.clock_set_between, key=abs)
+    return findings_of_clock(last - first, moved, by_time)
 
 
 def _run_findings(trial: _MeasuredTrial) -> Sequence[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 from math import isfinite
@@ -21,6 +22,8 @@ LARGE_SHARE = 0.1
 """Of the window, from which a rate by timestamps is none."""
 TOGETHER = 1.5
 """Records for each arrival, from which lines arrive in blocks."""
+FEW_SECONDS = 1.0
+"""What is tolerated more where there are fewer arrivals than both ends have."""
 ENDS = 5
 """Arrivals at each end of the window: of these, the line that waited least for being seen counts."""
 
@@ -30,8 +33,8 @@ def findings_of_clock(window: float, moved: float, by_timestamps: bool) -> tuple
 
     Args:
         window: seconds, by the times of the log.
-        moved: by ``clock_setting``.
-        by_timestamps: whether the value follows from the times; one that the program printed may be right.
+        moved: by ``clock_setting`` or, if that is more, by ``clock_set_between``.
+        by_timestamps: whether the value follows from the times; one that a program prints by another clock is right.
     """
     if not moved:
         return ()
@@ -84,13 +87,32 @@ def clock_moved(samples: Samples, first: int, last: int, arrivals: Sequence[Arri
     clocks or less. The largest such difference at each end of the window is near the offset there.
     """
     seen = _newest(samples, first, last, arrivals)
+    return _moved(samples, seen) if len(seen) >= 2 * ENDS else None
+
+
+def clock_set_between(samples: Samples, first: int, last: int, arrivals: Sequence[Arrival]) -> float:
+    """By how many seconds a clock was set at most between the records before which it was set back; 0 if never.
+
+    The time across these is not counted, but a setting before them is, though none is left at the end of the window.
+    """
+    backs = [index for index in range(first + 1, last + 1) if samples.time[index] < samples.time[index - 1]]
+    seen = _newest(samples, first, last, arrivals) if backs else []
+    indices = [index for index, _ in seen]
+    cuts = [0, *(bisect_left(indices, index) for index in backs), len(seen)]
+    parts = (seen[start:end] for start, end in pairwise(cuts) if end - start > 1)
+    return max((_moved(samples, part) or 0.0 for part in parts), key=abs, default=0.0)
+
+
+def _moved(samples: Samples, seen: Sequence[tuple[int, float]]) -> float | None:
+    """By how many seconds the clock was set between the first and the last of these records."""
+    ahead, ends, (first, last) = [samples.time[index] - at for index, at in seen], ENDS, (seen[0][0], seen[-1][0])
+    tolerance = LOOK_SECONDS + LOOK_SHARE * seen[-1][1]
     if len(seen) < 2 * ENDS:
-        return None
-    ahead = [samples.time[index] - seconds for index, seconds in seen]
-    moved = max(ahead[-ENDS:]) - max(ahead[:ENDS])
+        ends, tolerance = len(seen) // 2, tolerance + FEW_SECONDS
     gaps = [samples.time[index] - samples.time[index - 1] for index in range(first + 1, last + 1)]
-    together = (last - first) / len(seen) > TOGETHER  # lines of a block wait for its end
-    tolerance = LOOK_SECONDS + LOOK_SHARE * seen[-1][1] + (max(median(gaps), 0.0) if together else 0.0)
+    if gaps and (last - first) / len(seen) > TOGETHER:  # lines of a block wait for its end
+        tolerance += max(median(gaps), 0.0)
+    moved = max(ahead[-ends:]) - max(ahead[:ends])
     return moved if abs(moved) > tolerance else None
 
 
