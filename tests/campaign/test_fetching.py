@@ -9,7 +9,9 @@ import pytest
 from dlperf.campaign import fetching
 from dlperf.campaign.fetching import NodePython, Wanted, fetch
 from dlperf.errors import DlperfError, RequestError
+from dlperf.executors.wheels import Locked
 from dlperf.plan import Launch
+from dripping import dripping_server
 from made_wheels import keep, lock_line, make_wheel, python_with_pip
 
 NODE = NodePython("3.12.3", "linux-x86_64", "2.28", {"numpy": "2.5.2"})
@@ -78,3 +80,9 @@ def test_a_lock_without_hashes_is_refused(tmp_path, wanted):
     (tmp_path / "workloads" / "stack.lock").write_text("numpy==2.5.2\n")
     with pytest.raises(RequestError, match=r"stack\.lock: 'numpy==2\.5\.2' has no exact version with hashes"):
         fetch(wanted, NODE, tmp_path)
+
+
+def test_a_server_of_a_file_that_sends_a_byte_now_and_then_is_given_up(wanted, monkeypatch):
+    monkeypatch.setattr(fetching, "_FILE_SECONDS", 0.5)
+    with dripping_server() as address, pytest.raises(DlperfError, match=r"not whole within 0\.5 s"):
+        fetching._file(Locked("x", "", ("0" * 64,), "x", address))

@@ -6,9 +6,11 @@ import itertools
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.request import urlopen
@@ -27,7 +29,7 @@ from dlperf.runs.records import State
 
 MARK = b"dlperf-python: "
 """Begins the line in which ``locked.py describe`` prints what it found."""
-_FILE_SECONDS = 60
+_FILE_SECONDS, _SILENT_SECONDS = 600.0, 60.0
 _MOST_BYTES = 1 << 24
 """Of a file that is no package."""
 _OLDEST_GLIBC = 5
@@ -214,14 +216,24 @@ def _target(python: NodePython) -> list[str]:
 
 
 def _file(item: Locked) -> bytes:
-    try:
-        with urlopen(item.url, timeout=_FILE_SECONDS) as stream:
-            data = bytes(stream.read(_MOST_BYTES))
-    except OSError as error:
-        raise DlperfError(f"{item.url}: {error}") from error
+    found: list[bytes | OSError] = []
+    reading = threading.Thread(target=_read, args=(item.url, found), daemon=True)
+    reading.start()
+    reading.join(_FILE_SECONDS)  # a server that sends a byte now and then keeps nobody waiting
+    data = found[0] if found else TimeoutError(f"not whole within {_FILE_SECONDS:g} s")
+    if isinstance(data, OSError):
+        raise DlperfError(f"{item.url}: {data}") from data
     if sha256(data).hexdigest() not in item.hashes:
         raise DlperfError(f"{item.url}: not the file that the lock names: its SHA-256 differs")
     return data
+
+
+def _read(url: str, found: list[bytes | OSError]) -> None:
+    try:
+        with urlopen(url, timeout=_SILENT_SECONDS) as stream:
+            found.append(bytes(stream.read(_MOST_BYTES)))
+    except (OSError, HTTPException, ValueError) as error:
+        found.append(error if isinstance(error, OSError) else OSError(str(error)))
 
 
 def _pip(node: NodePython, *words: str) -> Iterator[str]:
