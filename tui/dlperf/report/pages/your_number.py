@@ -47,6 +47,7 @@ def your_number(language: Language, data: SiteData) -> str:
         style=at.relative(page.path, at.YOUR_NUMBER_STYLE),
         table=_table(page),
         pair=_best_known(data),
+        type=page._(WORDS["type"]),
         scripts=[at.relative(page.path, name) for name in scripts],
         methodology=at.relative(page.path, at.METHODOLOGY),
     )
