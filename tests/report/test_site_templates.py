@@ -61,6 +61,10 @@ def test_the_templates_of_a_workspace_come_first(tmp_path: Path) -> None:
         ("{{ report.titel }}", "has no attribute 'titel'"),
         ("{% call section( %}", "unexpected"),
         ("{% if %}", "Expected"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{{ 1 + 'a' }}", "unsupported operand"),
+        ("{% include 'page.md.j2' %}", "maximum recursion depth"),
+        ("{% for number in range(10 ** 9) %}x{% endfor %}", "Range too big"),
     ],
 )
 def test_a_mistake_in_a_template_is_named_by_file_and_line(tmp_path: Path, mistake: str, complaint: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -28,6 +29,18 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
 DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize("name", ["x\ny", "\u202ex", "<b>x", "%67ood", "\udcff"])
+def test_a_campaign_whose_folder_has_a_name_that_none_has_is_said_and_left_out(tmp_path, name: str):
+    """``%67ood`` would be another campaign ``good``: its values beside the logs of the right one."""
+    workspace = workspace_in(tmp_path)
+    good = measured_campaign(workspace, "good", [(planned(repeats=1), [100.0])])
+    shutil.copytree(good.directory, workspace.runs / name)
+    for command in (("status",), ("results",), ("verify",), ("build-site",)):
+        out, err = run(workspace, *command)
+        assert "no campaign's folder has this name" in out + err
+    assert [row.campaign for row in load_site_data(workspace).results] == ["good"]
 
 
 @pytest.mark.parametrize("text", [BOMB, DEEP, "!!timestamp x"])

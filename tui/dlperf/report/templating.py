@@ -83,11 +83,11 @@ def render(template: str, language: Language, folder: Path | None, /, **view: ob
     """
     try:
         return _environment(language.code, folder).get_template(template).render(view)
-    except TemplateError as error:
-        raise DlperfError(f"{_place(error)}: {error.message}") from error
+    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise DlperfError(f"{_place(error)}: {error}") from error
 
 
-def _place(error: TemplateError) -> str:
+def _place(error: Exception) -> str:
     """Return file and line of the innermost template in an error's traceback."""
     if isinstance(error, TemplateSyntaxError):
         return f"{error.filename}:{error.lineno}"

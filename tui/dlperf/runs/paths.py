@@ -56,6 +56,14 @@ def folder_name(text: str) -> str:
     return _not_dots("".join(char if char.isalnum() else quote(char, safe=_SAFE) for char in text))
 
 
+def is_folder_name(name: str) -> bool:
+    """Whether ``folder_name`` gives this name: of two folders of one campaign, others would show the wrong one."""
+    try:
+        return folder_name(text_of(name)) == name
+    except UnicodeEncodeError:
+        return False
+
+
 def text_of(name: str) -> str:
     """The text that ``file_name`` encoded."""
     return unquote(name)

@@ -18,7 +18,7 @@ from dlperf.errors import DlperfError, StorageError
 from dlperf.opening import private_writer, read_bytes, writer
 from dlperf.plan.model import interleaved
 from dlperf.runs.bounded import load_json
-from dlperf.runs.paths import CampaignPaths, file_name
+from dlperf.runs.paths import CampaignPaths, file_name, is_folder_name
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.schema import NewerError, check_schema
 from dlperf.runs.secrets import IGNORED, SECRETS, redact_for_runs
@@ -164,6 +164,8 @@ def read_campaign(paths: CampaignPaths) -> CampaignRecord:
         DlperfError: there is none, or it cannot be read.
     """
     plan = paths.plan
+    if not is_folder_name(paths.directory.name):
+        raise DlperfError(f"{paths.directory}: no campaign's folder has this name: rename it")
     try:
         data = load_json(read_bytes(plan))
         if isinstance(data, dict) and "trials" not in data:
