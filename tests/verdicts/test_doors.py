@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,7 +21,7 @@ from claimable import CONDITIONS, claimable
 from dlperf.app.model.comparison import comparison_of
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.cli.output import print_json
-from dlperf.errors import ExitCode
+from dlperf.errors import ExitCode, RequestError
 from dlperf.messages.finding import warning
 from dlperf.report.answer import Answer, answers
 from dlperf.report.ci import write_ci_files
@@ -277,3 +278,27 @@ def test_versions_whose_trials_alternated_stay_pairs_although_some_were_lost() -
         assert (found.policy.looks, found.outcome) == (None, "worse")
     apart = replace(now, trials=tuple(replace(trial, started="2026-02") for trial in now.trials))
     assert judge_rows(before, apart).policy.looks == 2
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [(0.0, 0.3), (0.3, 0.0), (0.0, 0.0), (-2.0, -1.0), (0.3, (0.0, 0.2, 0.2, 0.2, 0.2))]
+)
+@pytest.mark.parametrize("direction", ["lower", "higher"])
+def test_values_that_are_not_above_zero_have_no_verdict_at_any_door(a: Any, b: Any, direction: Any) -> None:
+    sides = []
+    for turn, given_values in enumerate((a, b)):
+        values = given_values if isinstance(given_values, tuple) else (given_values,) * 5
+        found = row(*STEADY[:5], turn=turn)
+        trials = tuple(replace(trial, value=value) for trial, value in zip(found.trials, values, strict=True))
+        sides.append(replace(found, trials=trials, value=median(values), direction=direction))
+    before, now = sides
+    assert outcome_of(claim(before, now)) == "cannot_tell"
+    judged = judge_rows(before, now)
+    assert (judged.outcome, below(judged, 0.98), judged.wants_trials) == ("cannot_tell", "cannot_tell", False)
+    for said in (judged.verdict, claim(before, now).verdict):
+        assert str(said) == "cannot tell: throughput is not above 0 in every trial, so that there is no ratio"
+    of_days = [replace(side.trials[0], started=f"2026-01-{day:02}") for day, side in enumerate(sides * 8, 1)]
+    days = [replace(now, trials=(trial,), value=trial.value) for trial in of_days]
+    assert judge_history(days[-1], days).outcome == "cannot_tell"
+    with pytest.raises(RequestError, match="throughput is not above 0"):
+        baseline_of("main", [side for side in sides if min(side.values) <= 0], sides)

@@ -21,6 +21,7 @@ from dlperf.table.rows import row_of_metric
 from dlperf.verdicts.conditions import last_start, scores
 from dlperf.verdicts.inference.verdict import APART, judge, two_campaigns
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_rows
+from dlperf.verdicts.refusals import refusals
 from dlperf.verdicts.reproduction import selection_of_result
 from dlperf.verdicts.variation import UNKNOWN, Known, known_of_hardware
 from dlperf.version import version
@@ -78,7 +79,7 @@ def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[
         RequestError: there is none, or one has fewer than five trials or a value of zero.
     """
     latest: dict[tuple[str, str], ConfigurationResult] = {}
-    own = (row for row in rows if row.value and not row.is_third_party)
+    own = (row for row in rows if row.value is not None and not row.is_third_party)
     for row in sorted(own, key=last_start):
         latest[row.id, row.metric] = row
     if not latest:
@@ -89,6 +90,10 @@ def baseline_of(name: str, rows: Sequence[ConfigurationResult], known: Sequence[
 
 
 def _reference(row: ConfigurationResult, known: Known) -> BaselineReference:
+    if any(why.code == "not_positive" for why in refusals(row, row)):
+        raise RequestError(
+            f"{row.campaign}/{row.id}: {row.metric} is not above 0, and a baseline compares ratios: leave it out"
+        )
     values = scores(row)
     found = judge(two_campaigns(values, values, known.campaigns), APART) if len(values) >= APART.least else None
     if found is None:

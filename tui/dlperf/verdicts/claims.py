@@ -37,7 +37,7 @@ UNDECIDED = ("one_trial", "more_trials", "new_campaign", "more_gpus", "no_trials
 """Reasons that the test gives, unlike missing conditions."""
 LASTING = (
     *("unequal_setting", "numerics_differ", "losses_differ", "needs_one_framework", "needs_equal_steps"),
-    *("other_programs", "other_versions"),
+    *("other_programs", "other_versions", "not_positive"),
 )
 """Missing conditions that no further trials of the same two programs meet."""
 
@@ -59,13 +59,14 @@ class Claim:
 
     @property
     def ratio(self) -> float | None:
-        """B's value over A's, of a kind the mean over its machines; None if they are not comparable."""
-        if self.verdict.code == "not_comparable" or not self.a.value or not self.b.value:
+        """B's value over A's, of a kind the mean over its machines; None if they are not comparable or not above 0."""
+        a, b = self.a.value, self.b.value
+        if self.verdict.code == "not_comparable" or a is None or b is None or min(a, b) <= 0:
             return None
         if self.of_kind and self.found:
             gain = 1 + self.found.difference
             return gain if self.b.direction == "higher" else 1 / gain
-        return self.b.value / self.a.value
+        return b / a
 
     @property
     def of_kind(self) -> bool:

@@ -37,7 +37,7 @@ def scores(row: ConfigurationResult) -> tuple[float, ...]:
 
 def incomparable(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     """Yield why even the ratio would mean nothing."""
-    yield from (row.status.in_full for row in (a, b) if not row.value)
+    yield from (row.status.in_full for row in (a, b) if row.value is None)
     pairs = ((a.metric, b.metric), (a.unit, b.unit), (a.case, b.case))
     yield from (message("units_differ", a=left, b=right) for left, right in pairs if left != right)
     for side, other in ((a, b), (b, a)):

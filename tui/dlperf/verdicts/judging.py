@@ -112,7 +112,7 @@ def lacks_earlier_trials(before: ConfigurationResult, now: ConfigurationResult |
 def outcome_of(pair: Claim) -> Outcome:
     """Return the verdict of a claim: what B lacks is missing, and what A lacks is no loss."""
     if pair.verdict.code == "not_comparable":
-        return "missing" if pair.a.value else "same"
+        return "same" if pair.a.value is None else "missing"
     return next(each for each in OUTCOMES if each == pair.verdict.code)
 
 
@@ -128,7 +128,7 @@ def judge_rows(
     Unlike a claim, it allows other machines, other conditions and trials of another campaign.
     """
     pair = claim(before, now, known)
-    if pair.gain is None:
+    if pair.verdict.code == "not_comparable":
         return Judgement(now.id, now.metric, "missing", pair.verdict, pair)
     evidence, alternated = _evidence(before, now, known)
     policy = options.of(IN_TURNS if alternated else APART, loss)
@@ -184,8 +184,10 @@ def below(item: Judgement, ratio: float) -> Outcome:
     one lacks is the ``same``, what the later one alone lacks or is another quantity is ``missing``.
     """
     pair, found = item.pair, item.found
-    if pair is None or pair.gain is None:
+    if pair is None or pair.verdict.code == "not_comparable":
         return "same" if pair and pair.a.value is None else "missing"
+    if pair.gain is None:
+        return "cannot_tell"
     if ratio > 1 or pair.a.is_third_party or pair.b.is_third_party:
         return "worse" if pair.gain < ratio else "same"
     few = min(len(pair.a.values), len(pair.b.values)) < item.policy.least

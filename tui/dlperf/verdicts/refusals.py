@@ -20,6 +20,8 @@ def refusals(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message
     """
     if a.protocol != b.protocol and not (a.is_third_party or b.is_third_party):
         yield message("unequal_setting", name="protocol", a=str(a.protocol), b=str(b.protocol))
+    if any(value <= 0 for row in (a, b) for value in (*row.values, *((row.value,) if row.value is not None else ()))):
+        yield message("not_positive", metric=b.metric)
     trials = [trial for row in (a, b) for trial in row.usable_trials]
     needs = {*a.needs, *b.needs}
     if "one_framework" in needs and family_of(a.framework) != family_of(b.framework):

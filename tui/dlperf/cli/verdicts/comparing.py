@@ -72,8 +72,8 @@ def compare(
     "Better" needs trials in turns on the same GPUs, equal numerics, and p ≤ 0.01 for all rows and all campaigns of the
     same programs together; the interval leaves out 1 exactly where p is small enough.
 
-    Exits with 1 if B is worse or lacks a value, with 4 if it cannot be told. With --fail-below the ratio decides
-    instead, and results of A for which B has no row or several rows fail, too.
+    Exits with 1 if B is worse, lacks a value or is not comparable, with 4 if it cannot be told. With --fail-below the
+    ratio decides instead, and results of A for which B has no row or several rows fail, too.
     """
     if allow_missing and fail_below is None:
         raise RequestError("--allow-missing: add --fail-below RATIO")
