@@ -11,6 +11,8 @@ from dlperf.derived.importing import ImportRequest, plan_import
 from dlperf.evidence.logs import BUILTIN_FORMATS
 from dlperf.plan import TrialKey
 from dlperf.report.load import load_site_data
+from dlperf.table.load import load_results
+from every_reader import screens
 from handmade_trials import measured_campaign, own_log, planned, workspace_in
 
 
@@ -42,3 +44,16 @@ def test_an_imported_trial_whose_record_is_damaged_is_left_out_of_the_audit_and_
     (problem,) = [line for line in load_site_data(workspace).problems if "TrialRecord" in line]
     assert problem.startswith(f"{record}: not a TrialRecord (")
     assert "import its log again" in problem
+
+
+def test_a_caveat_of_no_known_severity_is_made_anew(tmp_path: Path) -> None:
+    """An error that is called something else would let its value count."""
+    workspace = workspace_in(tmp_path)
+    campaign = measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
+    result = campaign.trial(TrialKey(planned().configuration.id, 1)).result
+    record = json.loads(result.read_text())
+    finding = {"message": {"code": "waiting"}, "severity": "x"}
+    result.write_text(json.dumps(record | {"findings": [finding]}))
+    (row,) = load_results(workspace)
+    assert "x" not in {item.severity for trial in row.trials for item in trial.findings}
+    screens(workspace)

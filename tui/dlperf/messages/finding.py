@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from dlperf.messages.message import Message, Value, message
+
+Severity = Literal["note", "warning", "error"]
 
 
 @dataclass(frozen=True)
 class Finding:
     message: Message
-    severity: str = "warning"
-    """``note``, ``warning`` or ``error``; an error keeps the value out of medians."""
+    severity: Severity = "warning"
+    """An error keeps the value out of medians."""
 
     @property
     def code(self) -> str:

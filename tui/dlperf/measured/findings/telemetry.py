@@ -8,9 +8,9 @@ from statistics import fmean
 from dlperf.evidence.columns import total
 from dlperf.evidence.telemetry import GpuReading
 from dlperf.messages import Message, message
-from dlperf.messages.finding import Finding, note, warning
+from dlperf.messages.finding import Finding, Severity, note, warning
 
-THROTTLE_REASONS = {
+THROTTLE_REASONS: dict[int, tuple[str, Severity]] = {
     0x08: ("hw_slowdown", "warning"),
     0x40: ("hw_thermal_slowdown", "warning"),
     0x80: ("hw_power_brake", "warning"),
