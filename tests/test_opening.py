@@ -17,6 +17,7 @@ from dlperf.opening import (
     files_below,
     is_plain,
     is_regular,
+    make_folder,
     open_regular,
     private_writer,
     read_bytes,
@@ -142,6 +143,9 @@ def test_nothing_is_made_behind_a_link(workspace: Path, secret: Path):
     for opener in (writer, private_writer):
         with pytest.raises(OSError, match="not followed"):
             os.close(opener(str(workspace / "runs" / "new"), os.O_WRONLY | os.O_CREAT))
+    for folder, anew in (("new", True), ("new", False), ("new/deeper", True), ("", False)):
+        with pytest.raises(OSError, match="not followed"):
+            make_folder(workspace / "runs" / folder, anew=anew)
     assert sorted(path.name for path in secret.parent.iterdir()) == ["secret"]
 
 
@@ -179,3 +183,10 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path, trap: str):
     {"fifo": lambda: os.mkfifo(path), "folder": path.mkdir, "nothing": lambda: None}[trap]()
     with pytest.raises(OSError, match=r"regular file|No such file"):
         open_regular(path)
+
+
+def test_a_folder_is_made_once(tmp_path: Path):
+    make_folder(tmp_path / "a" / "b", anew=True)
+    make_folder(tmp_path / "a" / "b")
+    with pytest.raises(FileExistsError):
+        make_folder(tmp_path / "a" / "b", anew=True)

@@ -128,6 +128,20 @@ def is_plain(path: str | Path) -> bool:
         os.close(descriptor)
 
 
+def make_folder(folder: Path, *, anew: bool = False) -> None:
+    """Make a folder of a workspace, and those that it lies in.
+
+    Args:
+        anew: it must not exist.
+
+    Raises:
+        OSError: it cannot be made, or would lie behind a link.
+    """
+    if not is_plain(folder.parent if anew else folder):
+        raise linked(folder)
+    folder.mkdir(parents=True, exist_ok=not anew)
+
+
 def is_regular(path: str | Path) -> bool:
     """Whether a regular file has this name, and no part of the name is a link."""
     descriptor = _reach(path)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from dlperf.catalog.files.settings import read_settings
 from dlperf.errors import RequestError, StorageError
+from dlperf.opening import make_folder
 from dlperf.plan import Plan, TrialKey
 from dlperf.plan.hiding import Hidden
 from dlperf.plan.model import interleaved
@@ -96,7 +97,7 @@ def _make_unnamed(workspace: WorkspacePaths, plan: Plan) -> CampaignPaths:
 def _make(paths: CampaignPaths) -> bool:
     """Make the folder of a campaign; return whether there was none, also where another process makes the same one."""
     try:
-        paths.directory.mkdir(parents=True)
+        make_folder(paths.directory, anew=True)
     except FileExistsError:
         return False
     except OSError as error:

@@ -12,7 +12,7 @@ from dlperf.derived.timeline import derive, write_derived
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.logs import LogReader, is_gzip
 from dlperf.measured.model import TrialResult
-from dlperf.opening import open_regular, private_writer
+from dlperf.opening import make_folder, open_regular, private_writer
 from dlperf.plan import PlannedConfiguration, Selection, TrialKey
 from dlperf.runs.archive import seal, sha256_of
 from dlperf.runs.journal import figure_data
@@ -59,7 +59,7 @@ def staged(workspace: WorkspacePaths, campaign: CampaignPaths) -> Iterator[Campa
     """Provide a folder that becomes the campaign at the end, and is removed after an error."""
     folder = workspace.staging(campaign)
     try:
-        folder.mkdir(parents=True)
+        make_folder(folder, anew=True)
     except FileExistsError as error:
         raise RequestError(
             f"{folder}: another import of this name runs, or one was cut off: delete it if so"
@@ -100,7 +100,7 @@ def _copy_log(log: ImportedLog, paths: TrialPaths) -> None:
     """Copy the log byte for byte, compressed or not."""
     node = paths.node(FOLDER)
     target = node.compressed_log if is_gzip(log.file.opened) else node.log
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     with open_regular(log.file.opened) as source, open(target, "wb", opener=private_writer) as stream:
         shutil.copyfileobj(source, stream, 1 << 20)
     if sha256_of(target) != log.sha256:

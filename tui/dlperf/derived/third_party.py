@@ -20,7 +20,7 @@ from dlperf.measured.model import TrialResult
 from dlperf.measured.run import Measured
 from dlperf.measured.statistics import aggregate, olympic_least
 from dlperf.measured.trial import measured_of, result_of
-from dlperf.opening import writer
+from dlperf.opening import make_folder, writer
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.paths import PublishedPaths, WorkspacePaths
 from dlperf.runs.records import State, TrialStatus
@@ -56,7 +56,7 @@ def write_report(
         trials = {key: _measured(key, plan.trials[key], planned, logs) for key in keys}
         rows.writerows(_figures(planned, [trial for trial in trials.values() if trial.result.usable]))
         results |= {key: trial.result for key, trial in trials.items()}
-    folder.mkdir(parents=True)
+    make_folder(folder, anew=True)
     for path, content in ((paths.figures, text.getvalue()), (paths.report, _report(name, plan))):
         with open(path, "w", encoding="utf-8", newline="", opener=writer) as stream:
             stream.write(content)

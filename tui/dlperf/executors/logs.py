@@ -18,7 +18,7 @@ from dlperf.errors import DlperfError, StorageError
 from dlperf.executors.tasks import NodeTask
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange, NodeFileError, NodeReport, Unreadable
-from dlperf.opening import open_regular, private_writer
+from dlperf.opening import make_folder, open_regular, private_writer
 from dlperf.runs.paths import NodePaths, file_name, replaced_log
 from dlperf.runs.secrets import redact_for_runs
 from dlperf.runs.store import write_atomic
@@ -74,7 +74,7 @@ def append(path: Path, data: bytes) -> None:
         StorageError: the disk is full or the file cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with open(path, "ab", buffering=0, opener=private_writer) as stream:
             view = memoryview(data)
             while view:

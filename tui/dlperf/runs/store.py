@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dlperf.catalog.patterns import EXPECTATION, expected_line, line_problem
 from dlperf.errors import DlperfError, StorageError
-from dlperf.opening import private_writer, read_bytes, writer
+from dlperf.opening import make_folder, private_writer, read_bytes, writer
 from dlperf.plan.model import interleaved
 from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import CampaignPaths, file_name, is_folder_name
@@ -67,7 +67,7 @@ def write_atomic(path: Path, data: bytes, durable: bool = True, private: bool = 
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with open(temporary, "wb", opener=private_writer if private else writer) as stream:
             stream.write(data)
             stream.flush()
@@ -226,7 +226,7 @@ def append_lines(path: Path, values: Iterable[Any], durable: bool = True) -> Non
 
 def _append(path: Path, data: bytes, durable: bool) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         descriptor = writer(str(path), os.O_RDWR | os.O_APPEND | os.O_CREAT)
         with os.fdopen(descriptor, "r+b", buffering=0) as stream:
             size = os.fstat(stream.fileno()).st_size

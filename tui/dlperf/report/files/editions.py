@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dlperf.errors import RequestError
 from dlperf.messages import LANGUAGES, Language
-from dlperf.opening import copy_tree, is_plain, is_regular, link_or_copy, linked, read_bytes
+from dlperf.opening import copy_tree, is_plain, is_regular, link_or_copy, linked, make_folder, read_bytes
 from dlperf.report.site.locations import language_root
 from dlperf.report.site.shipped import shipped_root
 from dlperf.report.templating import render
@@ -39,7 +39,7 @@ def refuse_edition(workspace: WorkspacePaths, name: str) -> None:
 def keep_edition(workspace: WorkspacePaths, site: Path, name: str) -> None:
     """Keep a copy of a built site, each page of which says what it is, and add the copy to the site."""
     folder = _folder(workspace)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with tempfile.TemporaryDirectory(prefix=".new.", dir=folder) as temporary:
         copy = Path(temporary) / name
         copy.mkdir()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dlperf.catalog.entries import KINDS, PROGRAMS
 from dlperf.errors import RequestError
-from dlperf.opening import read_bytes
+from dlperf.opening import make_folder, read_bytes
 from dlperf.report.site.before_stamps import convert, is_unstamped_copy
 from dlperf.report.site.shipped import files_below, own_files, shipped_root
 from dlperf.report.templating import TEMPLATES
@@ -36,7 +36,7 @@ def create_workspace(root: Path, site_url: str = "") -> list[str]:
     files = files_below(NEW_FILES) | {".gitignore": NEW_FILES / ".gitignore"}
     missing = [name for name in files if not (root / name).exists()]
     for kind in (*KINDS, PROGRAMS):
-        (root / "catalog" / kind).mkdir(parents=True, exist_ok=True)
+        make_folder(root / "catalog" / kind)
     for name in missing:
         data = read_bytes(files[name])
         if name == "mkdocs.yml" and site_url:

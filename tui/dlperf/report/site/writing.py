@@ -12,7 +12,7 @@ from io import BufferedWriter
 from pathlib import Path
 
 from dlperf.evidence.logs import is_gzip
-from dlperf.opening import copy_file, is_plain, is_regular, linked, read_bytes, writer
+from dlperf.opening import copy_file, is_plain, is_regular, linked, make_folder, read_bytes, writer
 from dlperf.redaction import Found, Redactor
 from dlperf.report.redaction import blocks_of
 
@@ -56,7 +56,7 @@ class Sources:
             self.written += 1
 
     def _put_blocks(self, path: Path, blocks: Iterable[bytes], compressed: bool) -> None:
-        _make_folder(path.parent)
+        make_folder(path.parent)
         new = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         with open(new, "wb", opener=writer) as file, _packed(file) if compressed else nullcontext(file) as stream:
             stream.writelines(blocks)
@@ -128,12 +128,5 @@ def _place(name: str) -> str:
 
 def _make_room(path: Path) -> None:
     """Make the folder and remove the old file, to which the built site may have a hard link."""
-    _make_folder(path.parent)
+    make_folder(path.parent)
     path.unlink(missing_ok=True)
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder; none is ours that lies behind a link."""
-    if not is_plain(folder):
-        raise linked(folder)
-    folder.mkdir(parents=True, exist_ok=True)
