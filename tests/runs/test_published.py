@@ -148,3 +148,15 @@ def test_a_malformed_report_is_said_in_one_line(tmp_path: Path, text: str) -> No
         load_reports(WorkspacePaths(tmp_path))
 
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "1e999"])
+def test_a_figure_that_is_no_number_is_said_in_one_line(tmp_path: Path, value: str) -> None:
+    folder = tmp_path / "runs" / "published" / "r"
+    folder.mkdir(parents=True)
+    (folder / "report.yaml").write_text("{}")
+    header, row, *_ = (REPOSITORY.published / "dlperf-readme" / "figures.csv").read_text().splitlines()
+    printed = row.split(",")[header.split(",").index("value")]
+    (folder / "figures.csv").write_text(f"{header}\n{row.replace(printed, value)}\n")
+    with pytest.raises(DlperfError, match=r"figures\.csv, line 2: not a published figure \(a number that is not"):
+        load_reports(WorkspacePaths(tmp_path))

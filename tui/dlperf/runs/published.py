@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Literal
 
 from dlperf.catalog.files.yamlfile import read_document
@@ -179,9 +180,12 @@ def _figure(row: dict[str, str], where: str) -> PublishedFigure:
     value = None if printed in NO_FIGURE else printed
     try:
         axes = [_axis(text) for text in (row.get("axes") or "").split()]
-        return type_adapter(PublishedFigure).validate_python(
+        found = type_adapter(PublishedFigure).validate_python(
             {**row, "value": value, "printed": printed, "axes": axes, "difference": row.get("difference") or None}
         )
+        if not all(number is None or isfinite(number) for number in (found.value, found.difference)):
+            raise ValueError("a number that is not finite")
+        return found
     except ValueError as error:
         raise DlperfError(f"{where}: not a published figure ({one_line(error)})") from error
 
