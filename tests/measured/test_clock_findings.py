@@ -77,21 +77,6 @@ def test_a_clock_that_was_set_by_much_gives_no_value(tmp_path: Path, moved: floa
     assert not result.usable
 
 
-@pytest.mark.parametrize(("pace", "code"), [(0.8, "error"), (1.25, "error"), (0.97, "warning")])
-def test_a_rate_that_was_printed_by_a_clock_of_another_pace_is_no_better_than_its_times(tmp_path, pace, code):
-    lines = [
-        f"{_line(step, 100 + step * 0.5 * pace)[:-1]} throughput={BATCH / 0.5 / pace:.4f}\n"
-        for step in range(1, STEPS + 1)
-    ]
-    rows = [f"{step * 0.5:.3f},{len(RUN) + len(''.join(lines[:step]))},out.log" for step in range(1, STEPS + 1)]
-    files = {"n0/out.log": RUN + "".join(lines), "n0/out.times": "\n".join(["seconds,bytes,log", *rows, ""])}
-    write_trial(TrialPaths(tmp_path), files | {"n0/exit.json": json.dumps({"duration_seconds": STEPS * 0.5 + 0.5})})
-    item = planned(protocol={"id": "test", "estimator": "window(10,60)"})
-    result = measure_trial(TrialPaths(tmp_path), item, TrialStatus(TrialKey(item.configuration.id, 1), State.SUCCEEDED))
-    assert _codes(result)["clock_moved"] == code
-    assert result.usable is (code != "error")
-
-
 @pytest.mark.parametrize(("at", "until"), [(20, 40), (12, 14), (50, 60)])
 def test_a_clock_that_was_set_and_set_back_gives_no_value(tmp_path: Path, at: int, until: int):
     """At the end of the window it is right again, but the time before it was set back counts."""

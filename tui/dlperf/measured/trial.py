@@ -111,16 +111,6 @@ class _MeasuredTrial:
         return clock_set_between(run.samples, estimate.first, estimate.last, self.evidence.arrivals)
 
     @property
-    def printed_by_that_clock(self) -> bool:
-        """Whether a value that the program printed is nearer to the rate by its times than to that by their arrival."""
-        first, last = _window(self.evidence, self.figure)
-        timed, length = self.figure.value_from_timestamps if self.figure else None, last - first - self.clock_setting
-        if self.figure is None or not timed or not self.clock_setting or not length > 0:
-            return False
-        right = timed * (last - first) / length
-        return abs(self.figure.value - timed) < abs(self.figure.value - right)
-
-    @property
     def findings_of_arrival(self) -> tuple[Finding, ...]:
         """How exactly the window is known, of a log whose lines were timed by their arrival."""
         run, estimate = self.evidence.run, self.figure.estimate if self.figure else None
@@ -262,7 +252,7 @@ def _clock_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
     first, last = _window(trial.evidence, trial.figure)
     if trial.figure is None:
         return ()
-    by_time = parse_estimator(trial.figure.estimator).from_timestamps or trial.printed_by_that_clock
+    by_time = parse_estimator(trial.figure.estimator).from_timestamps
     if not trial.evidence.has_own_times:
         return trial.findings_of_arrival if by_time else ()
     moved = max(trial.clock_setting, trial.clock_set_between, key=abs)

@@ -34,7 +34,7 @@ def findings_of_clock(window: float, moved: float, by_timestamps: bool) -> tuple
     Args:
         window: seconds, by the times of the log.
         moved: by ``clock_setting`` or, if that is more, by ``clock_set_between``.
-        by_timestamps: whether the value follows from the times; one that a program prints by another clock is right.
+        by_timestamps: whether the value follows from the times; one that the program printed may be right.
     """
     if not moved:
         return ()
