@@ -30,11 +30,14 @@ def test_a_kept_result_is_run_again_and_found_slower(counting) -> None:
     assert "trials not interleaved" in done.stderr
     done = counting.dlperf("reproduce", RESULT, "--name", "third", "--max-repeats", "2", "--json", code=4)
     found = json.loads(done.stdout)
-    assert (found["agreement_code"]["code"], found["ratio"], found["b"]["campaign"]) == (
+    said, (low, high) = found["verdict"], (found["low"], found["high"])
+    assert (found["verdict_code"]["code"], found["ratio"], found["b"]["campaign"]) == (
         "judged_cannot_tell",
         0.5,
         "third",
     )
+    assert f"({100 * low:+.2f} % … {100 * high:+.2f} %)" in said, "numbers are those of the verdict"
+    assert "trials not interleaved" in found["reasons"]
     counting.fail(32)
     done = counting.dlperf("reproduce", RESULT, "--name", "fourth", "--max-repeats", "2", code=1)
     assert "yours: - images/s (fourth, failed: exit code 7" in done.stdout

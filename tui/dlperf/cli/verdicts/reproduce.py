@@ -92,8 +92,8 @@ def reproduce(
     (found,) = deciding.found
     assert found.pair is not None
     if as_json:
-        agreement = {"agreement": found.verdict, "agreement_code": found.verdict.to_json()}
-        print_json(found.as_data() | found.pair.as_data() | agreement | {"pair": None})
+        names = ("a", "b", "ratio", "gain", "reasons", "differences")
+        print_json(found.as_data() | {name: getattr(found.pair, name) for name in names} | {"pair": None})
     else:
         _print_agreement(found, found.pair)
     raise typer.Exit(code_of(code, exit_code([found.outcome])))
