@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from builder import (
     POINTS,
     CampaignBuilder,
     clock,
     engine_of,
+    planned,
     running_campaign,
 )
 from driving import driving, press, screen_of, shown, until, until_gone, until_shown
@@ -17,6 +20,7 @@ from dlperf.app.model.trials import TrialGroup
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.messages import message
 from dlperf.plan import TrialKey
+from dlperf.plan.model import IMPORTED
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, Request
 from dlperf.runs.store import read_records
@@ -94,6 +98,17 @@ async def test_only_what_ended_without_a_figure_can_be_retried(workspace: Worksp
             await until_gone(pilot, "71/120")
             await pilot.press("down", "r")
             await until(pilot, lambda: requests_of(builder) == [("retry", f"{POINTS[2].id}/1")])
+
+
+async def test_what_was_imported_is_not_retried(workspace: WorkspacePaths):
+    first = planned(POINTS[0], repeats=1)
+    builder = CampaignBuilder(workspace, "theirs", [replace(first, launch=replace(first.launch, executor=IMPORTED))])
+    builder.failed(builder.trials[0], message("out_of_memory"))
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "theirs", "1 ✗")
+        await pilot.press("r")
+        await until_shown(pilot, "was imported")
+        assert requests_of(builder) == []
 
 
 async def test_a_pause_marks_no_trial(workspace: WorkspacePaths):

@@ -69,7 +69,7 @@ def _values(
     paths: CampaignPaths, record: CampaignRecord, status: CampaignStatus, logs: LogReader
 ) -> tuple[Recomputed, ...]:
     """Return the values of a campaign that can be shared."""
-    if any(item.launch.imported for item in record.configurations):
+    if record.imported:
         raise RequestError(f"{paths.name}: imported: share what you measured")
     if any(not trial.state.finished for trial in status.trials.values()):
         raise RequestError(f"{paths.name}: not all of its trials have ended: wait, or cancel the rest")

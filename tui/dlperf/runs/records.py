@@ -54,6 +54,11 @@ class CampaignRecord:
     """Draws the order inside each round of repeats; empty where that is the order of the plan."""
     schema: int = SCHEMA_VERSION
 
+    @property
+    def imported(self) -> bool:
+        """Whether logs of it came from elsewhere, so that nothing of it can be launched again."""
+        return any(item.launch.imported for item in self.configurations)
+
 
 @dataclass(frozen=True)
 class TrialRecord:

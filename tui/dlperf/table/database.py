@@ -62,7 +62,7 @@ def results_database(workspace: WorkspacePaths, complain: Callable[[DlperfError]
 
     def insert_campaign(paths: CampaignPaths) -> None:
         record, rows = load_campaign(paths, open_reader)
-        origin = "imported" if any(each.launch.imported for each in record.configurations) else "measured"
+        origin = "imported" if record.imported else "measured"
         tables.insert("campaigns", record, origin=origin, date=record.created, tags=" ".join(tags_of(paths)))
         tables.insert_results(rows)
 

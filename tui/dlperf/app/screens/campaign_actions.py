@@ -30,7 +30,7 @@ class CampaignActions(PlaceScreen):
     REASONS: ClassVar[dict[str, str]] = {
         "cancel_trial": N_("What is selected has ended."),
         "cancel_campaign": N_("Every trial has ended."),
-        "retry": N_("What is selected has not failed, or was retried already."),
+        "retry": N_("What is selected has not failed, was retried already, or was imported."),
         "pause": N_("No engine is running that could pause."),
         "resume": NOT_RESUMABLE,
         "history": N_("Nothing is known of the machines of this trial."),
@@ -106,8 +106,10 @@ class CampaignActions(PlaceScreen):
         return [trial.key for trial in trials if not trial.state.finished]
 
     def _selected_failures(self) -> list[TrialKey]:
-        """Return those selected trials that ended without success and were not retried."""
-        trials = self.campaign.status.trials if self.campaign else {}
+        """Return those selected trials that ended without success and can be retried."""
+        if self.campaign is None or self.campaign.record.imported:
+            return []
+        trials = self.campaign.status.trials
         retried = {(trial.key.configuration, trial.retry_of) for trial in trials.values()}
         ended = [trials[key] for key in self.selected_trials() if trials[key].state.finished]
         failed = [trial.key for trial in ended if trial.state is not State.SUCCEEDED]

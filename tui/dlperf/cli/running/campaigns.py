@@ -158,7 +158,7 @@ def _request(paths: CampaignPaths, action: Action, trial: str | None) -> int:
     from dlperf.runs.lookup import find_key
     from dlperf.runs.store import read_campaign
 
-    if action == "retry" and any(item.launch.imported for item in read_campaign(paths).configurations):
+    if action == "retry" and read_campaign(paths).imported:
         raise RequestError(f"campaign {paths.name!r} was imported: `dlperf reproduce` runs a result of it here")
     key = find_key(paths, trial) if trial is not None else None
     if key or action == "retry" or engine_pid(paths) is None:
