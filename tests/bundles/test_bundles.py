@@ -221,7 +221,7 @@ def test_constants_and_commands_of_a_sender_count_for_nothing(here, catalog, tmp
     assert (row.mfu, kept.price) == (None, None)
 
 
-def test_a_failed_trial_that_was_sent_is_never_started(counting, catalog, tmp_path):
+def test_what_was_sent_runs_only_on_a_machine_that_is_named(counting, catalog, tmp_path):
     there = workspace_in(tmp_path / "there")
     item = planned(repeats=2)
     sent = measured_campaign(there, "a", [(item, [80.0])])
@@ -231,6 +231,9 @@ def test_a_failed_trial_that_was_sent_is_never_started(counting, catalog, tmp_pa
     done = counting.run("retry", "a")
     assert done.returncode != 0, done
     assert "imported" in done.stderr
+    done = counting.dlperf("reproduce", f"a/{item.configuration.id}", code=2)
+    assert "the catalogue has no hardware 'here' and no protocol 'test'" in done.stderr
+    assert "add -H MACHINE and --protocol PROTOCOL" in done.stderr
 
 
 def test_a_bundle_has_no_secrets_and_no_names_of_people(tmp_path, here, catalog):

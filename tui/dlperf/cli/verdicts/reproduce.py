@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import number, percent
 
 if TYPE_CHECKING:
+    from dlperf.catalog.files.load import Catalog
     from dlperf.messages import Message
     from dlperf.plan import Plan, Selection
     from dlperf.runs.paths import WorkspacePaths
@@ -155,11 +157,35 @@ def _plan_again(context: typer.Context, original: ConfigurationResult, given: Se
 
     wanted = selection_of_result(original, given.repeats or chosen.first(APART))
     fixed = {name: getattr(given, name) for name in ("hardware", "frameworks", "protocol") if getattr(given, name)}
-    plan = expand(replace(wanted, **fixed), options.current_catalog(context))
+    catalog = options.current_catalog(context)
+    _check_described(original, {name.removesuffix("s") for name in fixed}, catalog)
+    plan = expand(replace(wanted, **fixed), catalog)
     if len(plan.configurations) > 1:
         raise RequestError("several configurations would run: name one hardware and one framework")
     planned = planned_configurations(options.current_workspace(context), original.campaign).get(original.id)
     return plan_version_again(plan, planned, wanted.repeats or 1) if planned and planned.version else plan
+
+
+def _check_described(original: ConfigurationResult, given: set[str], catalog: Catalog) -> None:
+    """Check that the catalogue has what the result, which may be of other people, ran on and with.
+
+    Raises:
+        RequestError: something is neither there nor given.
+    """
+    needed: list[tuple[str, str | None, Mapping[str, object], str]] = [
+        ("hardware", original.hardware, catalog.hardware, "-H MACHINE"),
+        ("framework", original.framework, catalog.frameworks, "-f FRAMEWORK"),
+        ("protocol", original.protocol, catalog.protocols, "--protocol PROTOCOL"),
+        ("case", original.case, catalog.cases, "its entry"),
+    ]
+    missing = [
+        (f"no {kind} {name!r}", option)
+        for kind, name, known, option in needed
+        if name and kind not in given and name not in known
+    ]
+    if missing:
+        names, lacking = (" and ".join(each) for each in zip(*missing, strict=True))
+        raise RequestError(f"the catalogue has {names}: add {lacking} to run this result here")
 
 
 def _print_agreement(item: Judgement, found: Claim) -> None:
