@@ -41,13 +41,14 @@ class Work(NamedTuple):
 def your_number(language: Language, data: SiteData) -> str:
     """Return the page; without scripts it has the best results of each model and accelerator in one table."""
     page = Page(language, data, at.YOUR_NUMBER)
+    type_text = WORDS["type"]
     scripts = (at.EXPLORER_DATA, at.YOUR_NUMBER_DATA, *(f"{at.SCRIPTS}/{name}" for name in SCRIPTS))
     return page.render(
         "your_number.md.j2",
         style=at.relative(page.path, at.YOUR_NUMBER_STYLE),
         table=_table(page),
         pair=_best_known(data),
-        type=page._(WORDS["type"]),
+        type=page._(type_text),
         scripts=[at.relative(page.path, name) for name in scripts],
         methodology=at.relative(page.path, at.METHODOLOGY),
     )
