@@ -12,15 +12,14 @@ from operator import mul
 import pytest
 from scipy import stats
 
+from dlperf.verdicts.inference.power import detectable_difference, smallest_drawn_p
 from dlperf.verdicts.inference.verdict import (
     CLAIM,
     LEVEL,
     Sides,
     Verdict,
-    detectable_difference,
     judge,
     level_divisor,
-    smallest_drawn_p,
 )
 
 FIRST = replace(CLAIM, divisor=level_divisor(1))

@@ -6,6 +6,8 @@ import math
 import random
 from collections import Counter
 from dataclasses import replace
+from itertools import product
+from statistics import stdev
 
 import pytest
 from hypothesis import given
@@ -23,6 +25,7 @@ from dlperf.verdicts.inference.verdict import (
     between_steps,
     holm_level,
     judge,
+    judge_claim,
     pooled,
     two_campaigns,
 )
@@ -180,3 +183,38 @@ def test_a_program_is_ahead_on_a_kind_of_gpu_only_beyond_what_its_gpus_differ_by
     clear = judge(Sides([100.0, 101.0, 100.5], [110.0, 111.2, 110.4], paired=True), OF_KIND)
     assert clear is not None
     assert clear.code == "better"
+
+
+def trials(count: int, mean: float, deviation: float) -> list[float]:
+    """Trials whose logarithms have exactly this mean and deviation."""
+    signs = [(-1.0) ** number * (number < count - count % 2) for number in range(count)]
+    return [math.exp(mean + deviation * sign / stdev(signs)) for sign in signs]
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8, 15])
+def test_the_trials_that_would_decide_do_if_nothing_else_changes(count: int) -> None:
+    promised = Counter[str]()
+    for step, deviation in product(range(40), (0.0035, 0.03)):
+        difference = step * deviation / 8
+
+        def turns(count: int, moved: float = difference, deviation: float = deviation) -> Sides:
+            return Sides([1.0] * count, trials(count, moved, deviation), paired=True)
+
+        def apart(count: int, moved: float = difference, deviation: float = deviation) -> Sides:
+            return Sides(trials(count, 0.0, deviation), trials(count, moved, deviation))
+
+        found = judge(turns(count), IN_TURNS)
+        if found and found.more:
+            promised["ab"] += 1
+            then = judge(turns(count + found.more), replace(IN_TURNS, most=max(15, count + found.more)))
+            assert then is not None
+            assert then.decided, (found, then)
+        claimed = judge_claim(apart(count), CLAIM, 1)
+        if claimed and not claimed.decided:
+            promised["claim"] += 1
+            assert claimed.more is not None, claimed
+            then = judge_claim(apart(count + claimed.more), CLAIM, 2)
+            assert then is not None
+            assert then.decided, (claimed, then)
+    assert promised["ab"] or count == 15
+    assert promised["claim"] or count > 5

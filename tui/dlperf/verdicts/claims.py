@@ -231,7 +231,7 @@ def _invitation(found: Verdict | None, evidence: Sides, of_kind: bool) -> Messag
     if found is None or found.more is None:
         return undecided(found)
     more, in_all = found.more, evidence.count + found.more
-    return message("more_gpus", count=more) if of_kind else message("new_campaign", count=in_all)
+    return message("more_gpus", count=max(more, 1)) if of_kind else message("new_campaign", count=in_all)
 
 
 def undecided(found: Verdict | None) -> Message:

@@ -20,7 +20,7 @@ from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts import conditions
 from dlperf.verdicts.claims import DECIDED, Claim
 from dlperf.verdicts.inference import verdict
-from dlperf.verdicts.inference.verdict import detectable_difference, smallest_drawn_p
+from dlperf.verdicts.inference.power import detectable_difference, smallest_drawn_p
 
 VARIATIONS = (0.001, 0.003, 0.01, 0.03)
 TRIALS = (5, 7, 10)

@@ -27,8 +27,6 @@ ROOM = 3.0
 MOST_NEEDED = 1000
 WIDEST = math.log(100)
 """Half the interval from which it says nothing: a hundredth to a hundredfold."""
-POWER = 0.9
-"""For ``detectable_difference``."""
 CAMPAIGNS_FREEDOM = 2.5
 """Degrees of freedom with which campaigns are assumed to differ as much as trials: campaigns that differ by three times
 as much then pass for a loss in 2 % of cases."""
@@ -161,7 +159,8 @@ class Verdict:
     loss: float
     """The loss that was sought."""
     more: int | None = None
-    """Further trials of each side that would probably decide; None where it is decided, or no number would."""
+    """Further trials of each side that would probably decide; None where it is decided, or no number would. Of a claim,
+    0 where a new campaign of as many would."""
 
     @property
     def decided(self) -> bool:
@@ -183,7 +182,7 @@ def judge(evidence: Sides, policy: Policy) -> Verdict | None:
         return None
     count, difference = evidence.count, evidence.difference
     half = _half_width(evidence, policy, len(evidence.b), len(evidence.a))
-    loss = policy.loss if policy.loss is not None else _default_loss(evidence, policy)
+    loss = _sought(evidence, policy, len(evidence.b), len(evidence.a))
     p = _p(evidence, policy)
     if count < policy.least:
         code: Code = "cannot_tell"
@@ -241,10 +240,15 @@ def _p(evidence: Sides, policy: Policy) -> float:
     return math.exp(-max(log_ratio, 0.0))
 
 
-def _default_loss(evidence: Sides, policy: Policy) -> float:
-    """Return the loss that the most trials decide: results that do not differ are then called so in 99 % of cases."""
-    b = max(policy.most, len(evidence.b))
-    a = b if evidence.paired else len(evidence.a)
+def _sought(evidence: Sides, policy: Policy, b: int, a: int) -> float:
+    """Return the loss that is named, or else the one that the most trials decide, of so many of B and A.
+
+    Results that do not differ are then called so in 99 % of cases.
+    """
+    if policy.loss is not None:
+        return policy.loss
+    b = max(policy.most, b)
+    a = b if evidence.paired else a
     half = _half_width(evidence, policy, b, a)
     room = ROOM * math.sqrt(_variance(evidence, b, a)[0])
     # results that are looked at once are the same wherever the test shows no difference
@@ -254,15 +258,28 @@ def _default_loss(evidence: Sides, policy: Policy) -> float:
 
 def _more(evidence: Sides, policy: Policy, loss: float) -> int | None:
     """Return how many further trials of each side would decide if the difference stays as it is."""
-    size, limit = abs(evidence.difference), -math.log1p(-loss)
+    size, least = abs(evidence.difference), max(policy.least, evidence.count + 1)
 
-    def decides(count: int) -> bool:
-        a = len(evidence.a) if evidence.between else max(len(evidence.a), count)
-        return _half_width(evidence, policy, count, a) < max(size, limit - size)
+    def half(count: int) -> float:
+        return _half_width(evidence, policy, count, _of_a(evidence, count))
 
-    least = max(policy.least, evidence.count + 1)
-    count = bisect_left(range(MOST_NEEDED + 1), True, lo=least, key=decides)
+    def first(width: float) -> int:
+        return bisect_left(range(MOST_NEEDED + 1), True, lo=least, key=lambda count: half(count) < width)
+
+    def is_same(count: int) -> bool:
+        sought = _sought(evidence, policy, count, _of_a(evidence, count))
+        return half(count) < -math.log1p(-sought) - size
+
+    # more trials seek a smaller loss
+    begin = first(-math.log1p(-loss) - size)
+    same = next(filter(is_same, range(begin, max(begin, policy.most) + 1)), MOST_NEEDED + 1)
+    count = min(same, first(size))
     return count - evidence.count if count <= MOST_NEEDED else None
+
+
+def _of_a(evidence: Sides, count: int) -> int:
+    """Return the trials of A when B has so many: those of another campaign stay as they are."""
+    return len(evidence.a) if evidence.between else max(len(evidence.a), count)
 
 
 def holm_level(ps: Iterable[float], level: float = LEVEL) -> float:
@@ -317,26 +334,4 @@ def judge_claim(evidence: Sides, policy: Policy, campaign: int) -> Verdict | Non
     if found is None or found.decided:
         return found
     following = judge(evidence, replace(policy, divisor=level_divisor(campaign + 1)))
-    return replace(found, more=following.more if following else None)
-
-
-def smallest_drawn_p(pairs: int) -> float:
-    """Return the smallest two-sided p that the drawn order of so many pairs reaches alone, without normal noise.
-
-    Each pair comes out the other way round in one of two orders (the randomisation test, Fisher 1935).
-    """
-    return 1 / (1 << (pairs - 1))
-
-
-def detectable_difference(trials: int, variation: float, level: float = LEVEL / 2) -> float:
-    """Return the relative difference that so many trials on each side show in nine of ten cases.
-
-    The usual sample-size formula of two means, with Student's t.
-
-    Args:
-        variation: relative standard deviation between the trials of a configuration.
-        level: of the test; by default that of a first campaign.
-    """
-    freedom = 2 * trials - 2
-    quantiles = two_sided(level, freedom) + two_sided(2 * (1 - POWER), freedom)
-    return quantiles * variation * math.sqrt(2 / trials)
+    return replace(found, more=following.more if following and not following.decided else 0)

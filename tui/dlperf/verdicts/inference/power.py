@@ -1,0 +1,33 @@
+"""What so many trials can show, whatever they are of. Pure."""
+
+from __future__ import annotations
+
+import math
+
+from dlperf.verdicts.inference.student import two_sided
+from dlperf.verdicts.inference.verdict import LEVEL
+
+POWER = 0.9
+"""For ``detectable_difference``."""
+
+
+def smallest_drawn_p(pairs: int) -> float:
+    """Return the smallest two-sided p that the drawn order of so many pairs reaches alone, without normal noise.
+
+    Each pair comes out the other way round in one of two orders (the randomisation test, Fisher 1935).
+    """
+    return 1 / (1 << (pairs - 1))
+
+
+def detectable_difference(trials: int, variation: float, level: float = LEVEL / 2) -> float:
+    """Return the relative difference that so many trials on each side show in nine of ten cases.
+
+    The usual sample-size formula of two means, with Student's t.
+
+    Args:
+        variation: relative standard deviation between the trials of a configuration.
+        level: of the test; by default that of a first campaign.
+    """
+    freedom = 2 * trials - 2
+    quantiles = two_sided(level, freedom) + two_sided(2 * (1 - POWER), freedom)
+    return quantiles * variation * math.sqrt(2 / trials)
