@@ -81,6 +81,30 @@ def test_a_level_that_was_kept_names_the_campaigns_that_show_it():
     assert str(judge_history(rows[-1], rows).verdict).endswith("(of the last 5 campaigns against 11 before them)")
 
 
+@pytest.mark.parametrize("last", [97.0, 96.0, 94.0])
+def test_the_campaigns_that_would_decide_do_if_they_repeat_the_last_ones(last):
+    values = [100.0, 100.3, 99.9, 100.2] * 4 + [last]
+    rows = history(*values)
+    found = judge_history(rows[-1], rows).found
+    assert found is not None
+    more = found.more or 0
+    decided = [
+        judge_history(rows[-1], rows).outcome
+        for rows in (history(*values, *(values[-5:] * 4)[:count]) for count in (more - 1, more))
+    ]
+    assert decided[-1] in ("worse", "same")
+    assert decided[0] == "cannot_tell"
+
+
+def test_a_history_that_varies_too_much_says_that_no_campaigns_of_its_level_would_decide():
+    rows = history(*[100.0, 112.0] * 8)
+    found = judge_history(rows[-1], rows)
+    assert "not even 30 more campaigns of this level would decide: name a larger --loss" in str(found.verdict)
+    assert found.found is not None
+    assert found.found.more is None
+    assert judge_history(rows[-1], rows, Options(loss=0.3)).outcome == "same"
+
+
 def on(rows: list[ConfigurationResult], gpus: str) -> list[ConfigurationResult]:
     return [
         replace(each, trials=tuple(replace(trial, conditions=CONDITIONS | {"gpu.uuid": gpu}) for trial in each.trials))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import cycle, islice
 from statistics import median, median_low
 
 from dlperf.errors import DlperfError
@@ -13,7 +15,7 @@ from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim
 from dlperf.verdicts.conditions import Recorded, last_start, machine_of
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, Change, last_change
-from dlperf.verdicts.inference.verdict import Policy, Sides, judge
+from dlperf.verdicts.inference.verdict import Policy, Sides, Verdict, judge
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, Outcome, describe_verdict
 from dlperf.verdicts.refusals import failures, refusals
 
@@ -60,6 +62,8 @@ def judge_history(
     machines = [machine_of(each) for each in recent]
     change = last_change([each.score for each in recent], machines, looks_of(history))
     found = _unchanged(row, recent, options) if change is None else _changed(row, recent, change, options)
+    if found.found is not None and found.outcome == "cannot_tell":
+        found = _with_needed(found, found.found, recent, looks_of(history), options, last)
     return _open(row, *failures(row)) if found.outcome in ("better", "same") and any(failures(row)) else found
 
 
@@ -105,23 +109,40 @@ def _newest_of_both(before: Rows, since: Rows) -> Recorded:
 
 def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Judgement:
     """Compare the level of the last campaigns on the machine of the newest with that of those before on it."""
-    machine = machine_of(row)
-    here = [each for each in history if machine_of(each) == machine]
-    recent, before = here[-RECENT:], here[:-RECENT]
-    policy = options.of(LEVELS)
-    if len(before) < policy.least:
-        return _open(row, message("trend_other_machine", least=policy.least, recent=RECENT))
-    found = judge(Sides([each.score for each in before], [each.score for each in recent]), policy)
+    before, recent = _levels(history)
+    if len(before) < LEVELS.least:
+        return _open(row, message("trend_other_machine", least=LEVELS.least, recent=RECENT))
+    found = judge(Sides([each.score for each in before], [each.score for each in recent]), options.of(LEVELS))
     pair = claim(_middle(before), _middle(recent))
     if found is not None and found.code == "same" and _is_near(row, before, found.loss):
         kept = message("trend_kept", why=describe_verdict(found, row, "same"), recent=len(recent), before=len(before))
         return Judgement(row.id, row.metric, "same", kept, pair, found)
     # the test at one place does not know how often one looks
-    why = [message("trend_unclear", count=len(history))]
-    why += [message("trend_open", count=found.more)] if found and found.more else []
-    if found is None:
-        return _open(row, *why)
-    return Judgement(row.id, row.metric, "cannot_tell", describe_verdict(found, row, "cannot_tell", why), pair, found)
+    unclear = message("trend_unclear", count=len(history))
+    return Judgement(row.id, row.metric, "cannot_tell", unclear, pair, found) if found else _open(row, unclear)
+
+
+def _levels(history: Rows) -> tuple[Rows, Rows]:
+    """Return the campaigns on the machine of the newest: those before the last ones, and these."""
+    here = [each for each in history if machine_of(each) == machine_of(history[-1])]
+    return here[:-RECENT], here[-RECENT:]
+
+
+def _with_needed(item: Judgement, found: Verdict, history: Rows, looks: int, options: Options, last: int) -> Judgement:
+    """Say how many campaigns with the values of the last ones would decide, or that not even ``last`` of them would."""
+    recent = _levels(history)[1]
+    then = ([*history, *islice(cycle(recent), count)] for count in range(1, last + 1))
+    decided = (count for count, rows in enumerate(then, 1) if _is_decided(rows[-last:], looks + count, options))
+    more = next(decided, None)
+    needed = message("trend_open", count=more) if more else message("trend_never", count=last)
+    said = describe_verdict(found, history[-1], "cannot_tell", [item.verdict, needed])
+    return replace(item, verdict=said, found=replace(found, more=more))
+
+
+def _is_decided(history: Rows, looks: int, options: Options) -> bool:
+    machines = [machine_of(each) for each in history]
+    changed = last_change([each.score for each in history], machines, looks) is not None
+    return changed or _unchanged(history[-1], history, options).outcome == "same"
 
 
 def _is_near(row: ConfigurationResult, before: Rows, loss: float) -> bool:
