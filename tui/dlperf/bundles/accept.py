@@ -13,6 +13,7 @@ from dlperf.catalog.files.load import Catalog
 from dlperf.derived.import_writer import refuse_existing, staged
 from dlperf.errors import DlperfError, RequestError
 from dlperf.evidence.logs import LogReader, is_plain
+from dlperf.formats.registry import format_ids
 from dlperf.measured.model import TrialResult
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import load_json
@@ -70,6 +71,12 @@ def _verified(staging: CampaignPaths, logs: LogReader) -> Verification:
         raise RequestError(f"its plan has more than {MOST_FILES} trials")
     if not is_until_now(record.created):
         raise RequestError(f"created {record.created!r} is no date until now")
+    known = format_ids(logs.formats)
+    if unknown := [item.format for item in record.configurations if item.format not in known]:
+        raise RequestError(
+            f"its log format {unknown[0]!r} is not in your catalogue: ask the sender for the entry, read it, put it in "
+            "catalog/"
+        )
     status = campaign_status(staging)
     _refuse_strays(staging, status)
     for key in status.trials:
