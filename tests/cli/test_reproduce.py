@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from dlperf.catalog.axes import Configuration, field_values
+from dlperf.cli.verdicts.reproduce import print_agreement
 from dlperf.errors import RequestError
 from dlperf.measured.model import TrialResult
 from dlperf.table.model import ConfigurationResult
@@ -82,6 +83,15 @@ def test_no_trial_is_asked_for_where_the_original_has_too_few(values: tuple[floa
     assert "would decide" not in str(found.verdict)
     assert (found.wants_trials, found.as_data()["more"]) == (False, None)
     assert judge_rows(row(*values), row(*values)).wants_trials, "both sides of one campaign get more"
+
+
+def test_the_verdict_alone_says_how_many_trials_would_decide(capsys: pytest.CaptureFixture[str]) -> None:
+    found = judge_rows(row(100, 110, 90, 105, 95), row(101, 111, 91, 106, 96, campaign="second"))
+    assert found.pair is not None
+    print_agreement(found, found.pair)
+    printed = capsys.readouterr()
+    assert "trials each would decide" in printed.out
+    assert "would decide" not in printed.err
 
 
 def test_another_machine_is_another_result_only_beyond_what_machines_differ_by() -> None:

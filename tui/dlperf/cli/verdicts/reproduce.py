@@ -97,7 +97,7 @@ def reproduce(
         names = ("a", "b", "ratio", "gain", "reasons", "differences")
         print_json(found.as_data() | {name: getattr(found.pair, name) for name in names} | {"pair": None})
     else:
-        _print_agreement(found, found.pair)
+        print_agreement(found, found.pair)
     raise typer.Exit(code_of(code, exit_code([found.outcome])))
 
 
@@ -188,14 +188,17 @@ def _check_described(original: ConfigurationResult, given: set[str], catalog: Ca
         raise RequestError(f"the catalogue has {names}: add {lacking} to run this result here")
 
 
-def _print_agreement(item: Judgement, found: Claim) -> None:
+def print_agreement(item: Judgement, found: Claim) -> None:
+    """Print the verdict and what stands between both; how many trials would decide is said by the verdict alone."""
+    from dlperf.verdicts.claims import UNDECIDED
+
     for label, row in (("original", found.a), ("yours", found.b)):
         trials = f"{row.n} trials, spread {percent(row.spread)}" if row.n else row.status
         print_text(f"{label}: {number(row.value)} {row.unit} ({row.campaign}, {trials})")
     print_text(f"verdict: {item.verdict}")
     if item.found:
         print_text(f"loss that was sought: {percent(item.found.loss, 2)}")
-    reasons = (str(reason) for reason in found.reasons if reason.code != "with_caveat")
+    reasons = (str(reason) for reason in found.reasons if reason.code not in ("with_caveat", *UNDECIDED))
     for reason in dict.fromkeys((*reasons, *found.differences)):
         print_note(f"different or unknown: {reason}")
     for row in (found.a, found.b):
