@@ -69,6 +69,12 @@ def test_a_draft_reads_the_time_of_a_line():
     assert samples.time[2] - samples.time[0] == 2
 
 
+def test_a_draft_reads_the_time_of_a_progress_bar_on_either_side_of_a_step_a_second():
+    bar = "2026-01-02 03:04:0{0} 10%|# | {0}/90 [00:01<00:09, {1}]\n".format
+    _, samples = read_by_draft(bar(1, "1.25it/s"), bar(1, "1.25it/s") + bar(3, "1.05s/it"))
+    assert samples.time[1] - samples.time[0] == 2
+
+
 @pytest.mark.parametrize(
     ("line", "unit"),
     [

@@ -104,7 +104,7 @@ def draft_format(example: str, name: str = "my-format", is_only: bool = False) -
     matches = ((name, pattern.search(example), expression) for name, pattern, expression in _FIELDS)
     fields = [_field(name, match, expression) for name, match, expression in matches if match]
     record, other = _record([rate, *fields]), _other_way(rate)
-    detect = _ANY_BAR if other else rate.expression
+    detect, clock = _ANY_BAR if other else rate.expression, _time_format(example)
     return f"""\
 id: {name}
 title: {"My training program" if name == "my-format" else f"Log of {name}"}
@@ -113,7 +113,7 @@ scope: {rate.scope} # per_gpu, where each GPU prints its own speed
 window: interval # step, cumulative (a mean since the start), epoch, run
 detect: {_quote(detect)}
 record: {_quote(record)}
-{_dialects(other, fields)}{_time_format(example)}# metadata: # of lines before the first record, each with one group
+{_dialects(other, fields, clock)}{clock}# metadata: # of lines before the first record, each with one group
 #   batch_size: 'batch size: (\\d+)' # per GPU, or global_batch_size
 #   gpus: 'world size: (\\d+)' # of all nodes
 """
@@ -123,11 +123,11 @@ def _record(fields: Iterable[_DraftField]) -> str:
     return ".*?".join(field.expression for field in sorted(fields, key=lambda field: field.start))
 
 
-def _dialects(other: _DraftField | None, fields: Iterable[_DraftField]) -> str:
+def _dialects(other: _DraftField | None, fields: Iterable[_DraftField], clock: str) -> str:
     if other is None:
         return ""
-    record = _quote(_record([other, *fields]))
-    return f"dialects: [{{record: {record}}}] # the same bar at less than one step a second, or at more\n"
+    entry = f"record: {_quote(_record([other, *fields]))}\n{clock}".rstrip().replace("\n", ", ")
+    return f"dialects: [{{{entry}}}] # the same bar at less than one step a second, or at more\n"
 
 
 def _other_way(rate: _DraftField) -> _DraftField | None:
