@@ -99,11 +99,22 @@ def test_one_record_of_each_step_counts_and_the_ranks_are_the_gpus():
         "[pod/train-0/trainer] ",
         "[2026-03-28, 10:00:00 UTC] {subprocess.py:93} INFO - ",
         "2026-03-28T10:00:00.123456Z 00O ",
+        "2026-03-28T10:00:00+0000 ",
+        "[prterun-node01-4242@1,0]<stdout>: ",
+        "(task, pid=3721) ",
+        "(worker1, rank=1, pid=3721, ip=10.0.0.2) ",
     ],
 )
 def test_prefixes_of_services_are_taken_off(prefix):
     (run,) = runs("".join(f"{prefix}{line}\n" for line in STEPS).encode())
     assert (len(run.samples), value(run)) == (9, 1000.0)
+
+
+@pytest.mark.parametrize("prefix", ["[2026-03-28 10:00:00] ", "2026-03-28T10:00:00+0000 "])
+def test_a_time_before_the_time_of_the_program_is_taken_off(prefix):
+    line = "[titan] 2026-03-28 10:00:0{0},000 - root - INFO - step: {0} loss: 7.9 memory: 30.0GiB(37%) tps: 4,096\n"
+    (run,) = runs("".join(prefix + line.format(step) for step in range(9)).encode())
+    assert (run.format, len(run.samples), run.samples.time[8] - run.samples.time[0]) == ("torchtitan", 9, 8.0)
 
 
 def test_the_time_of_an_arrival_is_kept_and_does_not_replace_a_printed_rate():
