@@ -149,3 +149,15 @@ def test_texts_are_found_in_one_pass_as_one_by_one():
     texts = frozenset({rule.contains for rules in formats for rule in rules.events} | {b"", b"\xff(", b"absent"})
     block = b"\n".join(sorted(texts - {b"absent"})[::2]) + b"\0" * SMALL
     assert texts_in(block, texts) == {text for text in texts if text in block}
+
+
+@pytest.mark.parametrize(
+    ("loss", "notes"),
+    [("nan", True), ("-nan", True), ("NaN", True), ("inf", True), ("-inf", True), ("Infinity", True), ("2.5", False)],
+)
+def test_a_loss_that_is_no_finite_number_is_noted(loss: str, notes: bool) -> None:
+    parser = parser_for("dlperf")
+    lines = (f"DLPERF 2026-01-31T12:00:{step:02}.000000Z step={step} samples={step} loss={loss}\n" for step in (10, 20))
+    parser.feed("".join(lines).encode())
+    parser.finish()
+    assert [run.notes for run in parser.runs] == [["nan_loss"] if notes else []]

@@ -50,7 +50,7 @@ def test_a_sound_run_has_no_finding() -> None:
         ("batch_size_mismatch", {"metadata": {"batch_size": 16}}, "declared batch size 32, but the log has 16"),
         ("batch_size_mismatch", {"seconds_per_step": [0.5] * 200}, "declared batch size 32, but the log has 16"),
         ("gpu_count_mismatch", {"metadata": {"gpus": 8}}, "declared 2 GPUs, but the log has 8"),
-        ("nan_loss", {"notes": ["nan_loss"]}, "the loss is not a number"),
+        ("nan_loss", {"notes": ["nan_loss"]}, "the loss is not a finite number"),
         ("reader_bound", {"reader_share": [0.45] * 200}, "45 % of the time"),
         ("above_flop_limit", {"asked": {"flop_limit": 60.0}}, "64.00 images/s is above the 60.00"),
         (

@@ -37,7 +37,7 @@ Columns = Mapping[str, Sequence[float]]
 """Name of a column → its entries; an absent column is NaN throughout.
 
 In addition to ``COLUMNS``: ``metric.`` with the id of a metric, ``steps``, the steps of the whole run, and
-``nan_loss``, 1 where the program printed the loss as nan.
+``nan_loss``, 1 where the program printed the loss as nan or infinite.
 """
 
 

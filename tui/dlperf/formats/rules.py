@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isfinite, nan
 from operator import itemgetter
 from typing import Any, Protocol
 
@@ -26,6 +26,7 @@ _LITERAL = re.compile(
     r"\^?(?:\\b| [*+])*(?P<text>(?:[A-Za-z0-9 _:;,=<>@#%&'\"/!~`-]|\\[^A-Za-z0-9])*)(?P<next>.?)", re.DOTALL
 )
 _THOUSANDS = re.compile(rf"(?:{BETWEEN_THOUSANDS}\d\d\d)+(?:\.\d+)?(?![\d.])".encode())
+NOT_FINITE = (b"nan", b"inf", b"infinity")
 SHORT = 4
 """Digits from which on a number has no thousands behind a space."""
 _QUANTIFIERS = ("*", "?", "{")
@@ -219,11 +220,14 @@ class RecordRule:
 
 
 def loss_columns(texts: Sequence[bytes]) -> dict[str, Sequence[float]]:
-    """Return the losses and, where one was printed as nan, a column that marks those."""
+    """Return the losses and, where one was printed as nan or infinite, a column that marks those."""
     losses = floats(texts)
-    if not any(map(isnan, losses)):
+    if all(map(isfinite, losses)):
         return {"loss": losses}
-    return {"loss": losses, "nan_loss": [text is not ABSENT and text.lower() == b"nan" for text in texts]}
+    return {
+        "loss": losses,
+        "nan_loss": [text is not ABSENT and text.lower().lstrip(b"+-") in NOT_FINITE for text in texts],
+    }
 
 
 def _seconds_per_step(texts: Texts, steps: Sequence[float]) -> list[float] | None:
