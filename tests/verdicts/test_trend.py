@@ -131,6 +131,16 @@ def test_the_difference_that_is_printed_is_that_of_one_machine_on_both_sides_of_
     assert found.verdict.parameters["difference"] == pytest.approx(-0.07, abs=2e-3)
 
 
+def test_a_level_that_fell_on_one_machine_is_printed_although_the_newest_one_became_faster():
+    machines = "aaab" * 7
+    moved = [{"a": 0.95, "b": 1.02}[name] if place >= 16 else 1.0 for place, name in enumerate(machines)]
+    values = [by * level for by, level in zip(moved, [100.0, 100.1] * 14, strict=True)]
+    rows = on(history(*values), machines)
+    found = judge_history(rows[-1], rows)
+    assert (found.outcome, found.verdict.code) == ("worse", "trend_worse")
+    assert found.verdict.parameters["difference"] == pytest.approx(-0.05, abs=2e-3)
+
+
 def test_the_more_often_a_year_looks_the_clearer_a_change_has_to_be():
     values = [100.0, 101.0] * 7 + [100.5] + [90.0] * 5
     rows = history(*values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import cycle, islice
-from statistics import median, median_low
+from statistics import fmean, median, median_low
 
 from dlperf.errors import DlperfError
 from dlperf.messages import Message, message
@@ -82,7 +82,7 @@ def looks_of(history: Rows) -> int:
 def _changed(row: ConfigurationResult, history: Rows, change: Change, options: Options) -> Judgement:
     """Say what changed; the same where somebody named a larger loss and the interval of the change is within that."""
     before, since = history[change.start : change.index], history[change.index :]
-    machine = _newest_of_both(before, since)
+    machine = _newest_that_changed(before, since, change.fell)
     left, right = ([each for each in side if machine_of(each) == machine] for side in (before, since))
     pair = claim(_middle(left), _middle(right))
     sides = Sides([each.score for each in left], [each.score for each in right])
@@ -101,10 +101,15 @@ def _changed(row: ConfigurationResult, history: Rows, change: Change, options: O
     return Judgement(row.id, row.metric, outcome, verdict, pair)
 
 
-def _newest_of_both(before: Rows, since: Rows) -> Recorded:
-    """Return the newest machine that ran on both sides of a change: levels of different ones are never compared."""
-    known = {machine_of(each) for each in before}
-    return next(name for each in reversed(since) if (name := machine_of(each)) in known)
+def _newest_that_changed(before: Rows, since: Rows, fell: bool) -> Recorded:
+    """Return the newest machine whose own level changed so: levels of different ones are never compared."""
+
+    def level(rows: Rows, machine: Recorded) -> float | None:
+        here = [each.score for each in rows if machine_of(each) == machine]
+        return fmean(here) if here else None
+
+    levels = ((name, level(before, name), level(since, name)) for name in map(machine_of, reversed(since)))
+    return next(name for name, left, right in levels if left and right and (right < left) == fell)
 
 
 def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Judgement:
