@@ -63,6 +63,12 @@ def test_the_summary_counts_models() -> None:
     assert "training 1 model on" in said(measured("alpha"), measured("beta"))
 
 
+def test_all_claims_that_pages_make_hold_together_and_not_only_those_of_the_first_two_at_the_largest_scale() -> None:
+    names = ("alpha", "beta", "gamma")
+    rows = [claimable(measured(name, gpus, 400.0), turn=turn) for gpus in (1, 8) for turn, name in enumerate(names)]
+    assert SiteData(tuple(rows)).context.level == pytest.approx(0.01 / 6), "three pairs on each of two scales"
+
+
 def said(*rows: ConfigurationResult) -> str:
     """The sentences on these results."""
     return " ".join(Document(home(ENGLISH, SiteData(rows))).text.partition("How it was measured")[0].split())

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 from dlperf.messages import Language, Message
 from dlperf.report.data import SiteData, grouped
@@ -24,10 +25,16 @@ ALONE = Context()
 def context_of_reports(
     reports: Iterable[Iterable[ConfigurationResult]], rows: Iterable[ConfigurationResult]
 ) -> Context:
-    """Return the context in which one claim for each answer of these reports is made."""
+    """Return the context in which all claims about these reports hold together."""
     alone = context_of(rows)
-    found = [answer.claim for results in reports for answer in answers(results, alone)]
-    return replace(alone, level=joint_level(found))
+    return replace(alone, level=joint_level(claims_of(reports, alone)))
+
+
+def claims_of(reports: Iterable[Iterable[ConfigurationResult]], context: Context) -> list[Claim]:
+    """Return every claim that a page may make of these reports, in sentences, stars and tables of a framework."""
+    points = (grouped((row for row in rows if row.value is not None), _point_of) for rows in reports)
+    pairs = (pair for found in points for same in found.values() for pair in combinations(same, 2))
+    return [context.claim(*pair) for pair in pairs if is_rival(*pair)]
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,11 @@ def contest_of(result: ConfigurationResult) -> tuple[object, ...]:
     """Return the key that two results of a report must share to be compared."""
     work = work_left_out(result.framework)
     return result.hardware, base_precision(result), result.axes, result.unit, result.metric, result.tuning, work
+
+
+def _point_of(result: ConfigurationResult) -> tuple[object, ...]:
+    """Return the key that two results of a report share between which pages may make a claim."""
+    return contest_of(result), result.gpus_total, result.nodes, result.batch_size
 
 
 def base_precision(result: ConfigurationResult) -> str:

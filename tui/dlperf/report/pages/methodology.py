@@ -10,7 +10,7 @@ from dlperf.measured.findings.trials import WINDOW_SECONDS
 from dlperf.measured.statistics import pooled_variation
 from dlperf.messages import Language, Message
 from dlperf.report import figures
-from dlperf.report.answer import answers
+from dlperf.report.answer import answers, claims_of
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_views
@@ -40,7 +40,7 @@ def methodology(language: Language, data: SiteData) -> str:
         least=verdict.CLAIM.least,
         level=f"{verdict.LEVEL:g}",
         each=f"{data.context.level:.2g}",
-        tested=sum(one.is_testable for one in found),
+        tested=sum(one.is_testable for one in claims_of(own, data.context)),
         window=WINDOW_SECONDS,
         in_row=conditions.MOST_IN_ROW,
         largest_loss=figures.percent(verdict.LARGEST_LOSS),
