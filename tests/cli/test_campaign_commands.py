@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from dlperf.runs.journal import campaign_status
+from waiting import until
 
 SELECTION = ("-H", "local", "-f", "counting", "-c", "lenet5")
 
@@ -115,6 +117,23 @@ def test_a_detached_engine_is_watched_paused_and_cancelled_from_elsewhere(counti
     counting.dlperf("cancel", "try")
     counting.wait_for("try", "32/2", "cancelled")
     assert "nothing to cancel" in counting.dlperf("cancel", "try", code=2).stderr
+
+
+def test_a_run_whose_machine_is_in_use_says_so_once_without_a_terminal(counting):
+    hold = counting.hold(32)
+    run(counting, "-b", "32", "--repeats", "1", "--name", "holds", "--detach")
+    counting.wait_for("holds", "32/1", "running")
+    waiting = counting.start("run", *SELECTION, "-b", "64", "--repeats", "1", "--name", "waits", "--yes")
+    stream, said = waiting.stderr, bytearray()
+    assert stream is not None
+    os.set_blocking(stream.fileno(), False)
+    try:
+        until(lambda: said.extend(stream.read() or b"") or b"lease: in use by" in said, said.decode)
+    finally:
+        hold.unlink()
+    os.set_blocking(stream.fileno(), True)
+    said += waiting.communicate()[1]
+    assert (waiting.returncode, said.count(b": waits: ")) == (0, 1)
 
 
 def test_a_log_is_followed_to_its_end(counting):

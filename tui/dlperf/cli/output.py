@@ -209,11 +209,11 @@ class LiveLines:
 
     def __init__(self) -> None:
         self._drawn = 0
-        self._enabled = sys.stderr.isatty()
+        self.enabled = sys.stderr.isatty()
 
     def draw(self, lines: Sequence[str]) -> None:
         """Replace the last lines by these, cut to the terminal's width."""
-        if not self._enabled:
+        if not self.enabled:
             return
         columns, rows = shutil.get_terminal_size()
         visible = [truncate(printable(line), columns - 1) for line in lines[-max(1, rows - 1) :]]

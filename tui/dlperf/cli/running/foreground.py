@@ -152,10 +152,10 @@ async def _run_and_draw(workspace: WorkspacePaths, reader: CampaignReader, quiet
 
 
 async def _draw(reader: CampaignReader, quiet: bool) -> None:
-    from dlperf.cli.running.text import progress_lines
+    from dlperf.cli.running.text import progress_lines, waiting_lines
     from dlperf.view.campaigns import read_progress
 
-    live = LiveLines()
+    live, waited = LiveLines(), set[str]()
     before = reader.refresh()
     try:
         while True:
@@ -164,6 +164,9 @@ async def _draw(reader: CampaignReader, quiet: bool) -> None:
             before = status
             if progress := read_progress(reader.paths):
                 live.draw(progress_lines(status, progress))
+                waits = {} if live.enabled or quiet else waiting_lines(progress)
+                live.print_above([line for name, line in waits.items() if name not in waited])
+                waited |= waits.keys()
             await asyncio.sleep(REDRAW_SECONDS)
     finally:
         live.clear()

@@ -17,6 +17,8 @@ from dlperf.view.text import count_noun, duration, number, percent
 RESULT_HEADERS = ("configuration", "median", "unit", "spread", "n", "status")
 TRIAL_HEADERS = ("trial", "state", "throughput", "unit", "step", "left", "since", "note")
 CAMPAIGN_HEADERS = ("campaign", "state", "done", "failed", "trials", "left")
+_BRIEF = ("being_checked", "machines_used_meanwhile")
+"""Reasons to wait that every trial has for a moment, or that its machines' other trials show."""
 MOST_CONFIGURATIONS = 12
 """Configurations that the question whether to run a plan lists."""
 
@@ -70,6 +72,12 @@ def _running_line(trial: TrialStatus, now: TrialProgress) -> str:
     step = f"step {step_text(now)}" if now.step is not None else ""
     value = number(now.value, now.unit) if now.value is not None else ""
     return "  ".join(filter(None, (str(trial.key), str(trial.state), step, value, left, *trial_notes(trial, now))))
+
+
+def waiting_lines(progress: Progress) -> dict[str, str]:
+    """Return a line for each trial that waits for its machines or its job, by the trial."""
+    reasons = {name: item.pending_reason for name, item in progress.trials.items()}
+    return {name: f"{name}: waits: {why}" for name, why in reasons.items() if why and why.code not in _BRIEF}
 
 
 def trial_lines(before: CampaignStatus, after: CampaignStatus) -> list[str]:
