@@ -376,6 +376,9 @@ def test_a_table_says_what_logs_do_not_and_its_source_is_in_the_results(
         ("log,gpus\na.log,many\n", ":2: gpus: "),
         ("log,batch_size\na.log,1.5\n", ":2: batch_size '1.5'"),
         ("log,date\na.log,31.1.2026\n", ":2: date '31.1.2026'"),
+        ("log;gpus;date\na.log;8;2026-13\n", ":2: date '2026-13'"),
+        ("log,date\na.log,2026-02-30\n", ":2: date '2026-02-30'"),
+        ("log,gpus\na.log,8\na.log,16\n", ":3: "),
         ("log\na.log,8\n", ":2: a row needs a log, and no more cells"),
     ],
 )

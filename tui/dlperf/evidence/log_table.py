@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date as Date
 from pathlib import Path
+from typing import TextIO
 
 from dlperf.catalog.axes import parse_scale
 from dlperf.errors import RequestError
@@ -44,12 +46,30 @@ def read_log_table(path: Path) -> dict[Path, LogRow]:
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
-            return dict(_rows(path, csv.DictReader(stream)))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+            return _each_once(_rows(path, _reader(stream)))
+    except UnicodeDecodeError as error:
+        raise RequestError(f"--table {path}: not UTF-8: save it as a CSV file in UTF-8") from error
+    except (OSError, csv.Error) as error:
         raise RequestError(f"--table {path}: {error}") from error
 
 
-def _rows(path: Path, reader: csv.DictReader[str]) -> Iterator[tuple[Path, LogRow]]:
+def _reader(stream: TextIO) -> csv.DictReader[str]:
+    """Return a reader of cells between commas, or the semicolons of spreadsheets in countries with decimal commas."""
+    header = stream.readline()
+    stream.seek(0)
+    return csv.DictReader(stream, delimiter=";" if ";" in header and "," not in header else ",")
+
+
+def _each_once(rows: Iterable[tuple[str, Path, LogRow]]) -> dict[Path, LogRow]:
+    found: dict[Path, LogRow] = {}
+    for where, log, row in rows:
+        if log in found:
+            raise RequestError(f"{where}: {log} has a row already: keep one of them")
+        found[log] = row
+    return found
+
+
+def _rows(path: Path, reader: csv.DictReader[str]) -> Iterator[tuple[str, Path, LogRow]]:
     if "log" not in (reader.fieldnames or ()):
         raise RequestError(f"--table {path}: it needs the column log; known columns: {', '.join(COLUMNS)}")
     for cells in reader:
@@ -60,13 +80,21 @@ def _rows(path: Path, reader: csv.DictReader[str]) -> Iterator[tuple[Path, LogRo
         log = path.parent / texts.pop("log")
         if not log.exists():
             raise RequestError(f"{where}: there is no file {log}")
-        yield log.resolve(), _row(where, texts)
+        yield where, log.resolve(), _row(where, texts)
 
 
 def check_date(text: str, where: str) -> None:
     """Raise RequestError unless a text is empty or a year, a month or a day."""
-    if text and not _DATE.fullmatch(text):
+    if text and not (_DATE.fullmatch(text) and _is_day(text)):
         raise RequestError(f"{where}: date {text!r}: write 2026, 2026-01 or 2026-01-31")
+
+
+def _is_day(text: str) -> bool:
+    try:
+        Date.fromisoformat(text + "-01-01"[len(text) - 4 :])
+    except ValueError:
+        return False
+    return True
 
 
 def _row(where: str, texts: dict[str, str]) -> LogRow:
