@@ -51,6 +51,13 @@ def test_trials_that_overlap_are_the_same_within_the_loss_that_was_sought() -> N
     assert found.detectable == pytest.approx(0.0017, abs=0.0003)
 
 
+def test_what_others_sent_is_never_claimed_about_and_is_no_gpu_of_a_kind() -> None:
+    sent = [replace(row, status=Status("imported"), source="sent by Ada Lovelace") for row in (LOW, HIGH)]
+    for pair in (sent, (LOW, sent[1]), (sent[0], HIGH)):
+        assert str(claim(*pair).verdict) == "cannot tell: third-party results"
+    assert campaigns_in_turns(LOW, HIGH, sent) == []
+
+
 VARIED = (
     claimable(ROW, 7000.0, 7100.0, 7200.0, 7300.0, 7050.0),
     claimable(PYTORCH, 7200.0, 7300.0, 7400.0, 7500.0, 7250.0, turn=1),

@@ -51,7 +51,7 @@ def obstacles(pairs: Sequence[Pair]) -> list[Message]:
     Args:
         pairs: two results, or those of the same two programs on several machines, each of which has to meet all.
     """
-    if any(row.is_third_party for pair in pairs for row in pair):
+    if any(row.is_third_party or row.source for pair in pairs for row in pair):
         return [THIRD_PARTY]
     settings, conditions = (_unequal_settings, refusals, _unequal_numerics), (_machines, _windows, _caveats)
     found = [why for check in settings for pair in pairs for why in check(*pair)]

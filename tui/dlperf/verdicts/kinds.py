@@ -57,4 +57,4 @@ def over_machines(pairs: Sequence[Pair]) -> Sides:
 def _same_work(row: ConfigurationResult, wanted: ConfigurationResult) -> bool:
     names = ("id", "metric", "unit", "protocol")
     same = all(getattr(row, name) == getattr(wanted, name) for name in names)
-    return same and bool(scores(row)) and recorded(row, "programs.") == recorded(wanted, "programs.")
+    return same and not row.source and bool(scores(row)) and recorded(row, "programs.") == recorded(wanted, "programs.")
