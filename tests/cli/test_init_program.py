@@ -103,18 +103,20 @@ def test_nothing_is_overwritten(dlperf, tmp_path):
 
 def test_a_program_that_is_sent_needs_nothing_of_its_folder(dlperf, tmp_path):
     (tmp_path / "data").mkdir()
+    (tmp_path / "out").mkdir()
     (tmp_path / "speed.py").write_text("import json\ndef speed(path): return json.load(open(path))['speed']\n")
     (tmp_path / "fast.json").write_text('{"speed": 12.5}')
     source = """\
         import os, sys
         from speed import speed
+        os.makedirs("out", exist_ok=True)
         if not os.path.exists("data"):
             sys.exit("no data")
         print("speed:", speed(sys.argv[1].partition("=")[2]), "images/s")
     """
     code, err = proposed(dlperf, tmp_path, source, "--ship", words="--config=fast.json --data data")
     assert code == 0, err
-    assert "not sent with the program, put it on each machine: data" in err
+    assert "not sent with the program, put it on each machine: data\n" in err
     sent = ["fast.json", "speed.py", "train.py"]
     for name in sent:
         (tmp_path / name).unlink()

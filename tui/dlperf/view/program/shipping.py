@@ -103,12 +103,20 @@ class _Finder:
         path = self._folder / text
         if os.path.basename(text) == text and _travels(path):
             self._take(path)
-        elif path.exists():
+        elif path.exists() and not _is_empty_folder(path):
             self.reads.append(text)
 
 
 def _travels(path: Path) -> bool:
     return path.is_file() and path.suffix in _SHIPPED and path.stat().st_size <= MOST_BYTES
+
+
+def _is_empty_folder(path: Path) -> bool:
+    """Return whether it is a folder with nothing to read, as one that an earlier run made for what it writes."""
+    try:
+        return path.is_dir() and not any(path.iterdir())
+    except OSError:  # unreadable
+        return False
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
