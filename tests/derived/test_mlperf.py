@@ -167,6 +167,25 @@ def test_a_result_without_a_record_is_a_log_that_was_not_imported(results):
     assert skipped.is_log
 
 
+def test_an_empty_result_is_a_log_that_was_not_imported(results):
+    (results / "results" / "rack_n9" / "llama31_8b" / "result_0.txt").write_text("")
+    (skipped,) = planned(results).skipped
+    assert (skipped.reason, skipped.is_log) == ("empty", True)
+
+
+def test_a_description_with_a_byte_order_mark_is_read(results):
+    file = results / "systems" / "rack_n9.json"
+    file.write_text(file.read_text(), encoding="utf-8-sig")
+    assert len(planned(results).trials) == len(SPEEDS)
+
+
+def test_a_result_says_that_its_system_is_not_described(results):
+    (results / "systems" / "rack_n9.json").write_text("[]")
+    assert {skipped.reason.rpartition("; ")[2] for skipped in planned(results).skipped} == {
+        "no JSON file of its system under systems/ states nodes and accelerators"
+    }
+
+
 def test_a_folder_of_results_without_the_description_of_its_system_is_an_ordinary_one(results):
     (results / "systems" / "rack_n9.json").write_text("{")
     assert "hardware (give --hardware)" in planned(results).skipped[0].reason

@@ -18,7 +18,7 @@ from dlperf.evidence.drafts import why_no_run
 from dlperf.evidence.identify import Identity, catalog_id, identify
 from dlperf.evidence.log_table import LogRow
 from dlperf.evidence.logs import LogReader
-from dlperf.evidence.mlperf import row_of_result
+from dlperf.evidence.mlperf import row_of_result, undescribed
 from dlperf.evidence.names import NameFacts, PathPattern, facts_of_name
 from dlperf.evidence.sources import SkippedFile, SourceFile, find_files
 from dlperf.formats.samples import Run
@@ -146,7 +146,7 @@ def _imported_logs(
         except DlperfError as error:
             where = f"run {run.number}: " if len(runs) > 1 else ""
             hint = f"; its name suggests {guess}: confirm that with --names" if guess else ""
-            yield SkippedFile(file.shown, f"{where}{error}{hint}", bool(guess), is_log=True)
+            yield SkippedFile(file.shown, f"{where}{error}{hint}{undescribed(file.opened)}", bool(guess), is_log=True)
 
 
 def _imported_log(

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -32,7 +33,7 @@ _FRAMEWORKS = ("NeMo", "HugeCTR", "DGL", "LLMBoost", "MXNet", "PyTorch")
 
 def row_of_result(log: Path) -> LogRow | None:
     """Return what the description of its system says of a log in that layout; None for any other log."""
-    if len(log.parts) < 5 or log.parts[-4] != "results":
+    if not _is_in_layout(log):
         return None
     system = _system(log.parents[3] / "systems" / f"{log.parts[-3]}.json")
     nodes, per_node = (_count(system.get(name)) for name in _OTHERWISE[:2])
@@ -45,10 +46,26 @@ def row_of_result(log: Path) -> LogRow | None:
     return LogRow(facts, hardware=log.parts[-3], path=path, protocol=protocol, conditions=conditions)
 
 
+def is_result(log: Path) -> bool:
+    """Return whether that layout names a file as the log of a run."""
+    return _is_in_layout(log) and log.name.startswith("result_")
+
+
+def undescribed(log: Path) -> str:
+    """Return that the system of such a log is not described; nothing of any other log."""
+    if not is_result(log) or row_of_result(log):
+        return ""
+    return "; no JSON file of its system under systems/ states nodes and accelerators"
+
+
+def _is_in_layout(log: Path) -> bool:
+    return len(log.parts) > 4 and log.parts[-4] == "results"
+
+
 @cache
 def _system(path: Path) -> Mapping[str, Any]:
     with suppress(OSError, ValueError):
-        found = load_json(read_bytes(path))
+        found = load_json(read_bytes(path).removeprefix(BOM_UTF8))
         return found if isinstance(found, dict) else _NONE
     return _NONE
 

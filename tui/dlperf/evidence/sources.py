@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from dlperf.errors import RequestError
+from dlperf.evidence.mlperf import is_result
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".7z", ".rar")
 _NAME_PARTS = 6
@@ -58,7 +59,7 @@ def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[SkippedF
         for path, name in _candidates(source):
             reason = _unfit(path, named=path == source)
             if reason:
-                skipped.append(SkippedFile(readable(path), reason, is_log=path == source))
+                skipped.append(SkippedFile(readable(path), reason, is_log=path == source or is_result(path.absolute())))
             else:
                 found.append(SourceFile(path, name))
     return list(dict.fromkeys(found)), skipped
