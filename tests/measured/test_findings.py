@@ -122,6 +122,12 @@ def test_pauses_that_only_the_times_of_a_log_show_are_said_to_be_left_out() -> N
     assert str(found["pauses"].message).endswith("and what the log prints does not give it with them")
 
 
+def test_a_pause_before_the_first_measured_record_is_counted() -> None:
+    times = list(accumulate([1.0] * 20 + [30.0] + [1.0] * 99 + [30.0] + [1.0] * 79))
+    found = findings(value=[64.0] * 200, time=times, rule="steady(skip=20)")
+    assert str(found["pauses"].message).startswith("2 of the records")
+
+
 def test_a_launch_that_continues_a_checkpoint_in_the_same_run_is_named() -> None:
     steps, times = [*range(1, 101), *range(81, 181)], [*range(100), *range(5000, 5100)]
     found = findings(step=steps, time=[float(second) for second in times], rule="rate(skip=20)")

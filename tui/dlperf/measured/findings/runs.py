@@ -247,7 +247,8 @@ def _missing_end(context: CheckedRun) -> Finding | None:
 def _pauses(context: CheckedRun) -> Finding | None:
     slow: Sequence[int] = context.slow_records if context.run.window != "cumulative" else ()
     if context.figure is not None and context.figure.pauses == "without" and not slow:
-        slow = timed_gaps(context.reading, slice(context.measured.start, len(context.run.samples))).pauses
+        before = max(context.measured.start - 1, 0)
+        slow = timed_gaps(context.reading, slice(before, len(context.run.samples))).pauses
     elif context.run.window == "cumulative" or (not slow and context.smooths):
         slow = context.timed_gaps.pauses
     return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]], of=_said(context)) if slow else None
