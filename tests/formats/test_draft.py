@@ -28,6 +28,7 @@ UNKNOWN = {
     "[{step}] throughput 6 554 samples/s": ("samples/s", 6554.0, None),
     "[{step}] 1 006 554.5 tokens/s": ("tokens/s", 1_006_554.5, None),
     "[{step}] 6'554 samples/s": ("samples/s", 6554.0, None),
+    "[{step}] 6_554.5 samples/s": ("samples/s", 6554.5, None),
     "[{step}] tps: 6\u2019554": ("tokens/s", 6554.0, None),
     "[{step}] rank 1 554 samples/s": ("samples/s", 554.0, None),
     "[{step}] 1234 tps on 8 GPUs": ("tokens/s", 1234.0, None),

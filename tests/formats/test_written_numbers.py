@@ -95,7 +95,7 @@ def test_a_rate_with_separators_or_a_suffix_is_read(format_id):
     assert detect(log) == format_id
 
 
-@pytest.mark.parametrize("text", ["6 554", "6\u202f554", "6\u00a0554", "6\u2019554", "6'554", "6,554"])
+@pytest.mark.parametrize("text", ["6 554", "6_554", "6\u202f554", "6\u00a0554", "6\u2019554", "6'554", "6,554"])
 def test_thousands_are_read_however_they_are_separated(text):
     line = f"[titan] 2026-03-28 10:00:50,027 - root - INFO - step: 10  loss: 7.9  tps: {text}  mfu: 40.45%\n"
     (run,) = parsed("torchtitan", line.encode()).runs

@@ -18,7 +18,7 @@ where it is absent) to ``step``. Numbers may have thousands separators and a suf
 of a group stands for an expression that takes them, and all that is written to the number.
 """
 
-NUMBER = r"[\d.]+(?:[,'][\d.]+(?:[,'][\d.]+(?:[,'][\d.]+)?)?)?(?:[A-Za-z][\w+-]*)?"
+NUMBER = r"[\d.]+(?:[,'_][\d.]+(?:[,'_][\d.]+(?:[,'_][\d.]+)?)?)?(?:[A-Za-z][\w+-]*)?"
 """A number with all that is written to it, so that none is cut: 5.6x is taken as a whole, and is no number then."""
 
 RECORD_GROUPS = frozenset(

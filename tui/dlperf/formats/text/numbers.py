@@ -12,8 +12,8 @@ from dlperf.catalog.patterns import ELAPSED, MILLISECONDS, SECONDS
 
 ABSENT = b"nan"
 """Stands for a value that a record lacks; compared by identity, so that a printed nan differs from it."""
-BETWEEN_THOUSANDS = "(?:[ ']|\u2019|\u00a0|\u202f|\u2009)"
-"""A space or an apostrophe, as an expression for text or, encoded, for bytes."""
+BETWEEN_THOUSANDS = "(?:[ '_]|\u2019|\u00a0|\u202f|\u2009)"
+"""A space, an apostrophe or Python's underscore, as an expression for text or, encoded, for bytes."""
 _THOUSANDS = re.compile(rf"(?<=\d){BETWEEN_THOUSANDS}(?=\d\d\d)".encode())
 _WRITTEN = re.compile(rb"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{0,15})?)([KkMGBT]?)")
 """A number with thousands separators, a suffix or both: 5,615, 14.2K."""
