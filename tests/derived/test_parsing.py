@@ -303,3 +303,13 @@ def test_a_batch_that_no_gpu_has_alone_is_unknown_and_no_finding() -> None:
     assert run.run.metadata.global_batch_size == 64
     assert run.as_data()["batch_size"] is None
     assert "batch_size_mismatch" not in [finding.code for finding in run.findings]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_program_before_or_behind_the_one_that_is_read_is_named(tmp_path: Path, number: int) -> None:
+    other = "".join(f"iter {step}: loss 2.5000, time 100.00ms, mfu 20.00%\n" for step in range(25))
+    texts = [paddleclas_log(records=50)]
+    texts.insert(number, other)
+    (tmp_path / "two.log").write_text("".join(texts))
+    (finding,) = (each for run in parse(tmp_path / "two.log").runs for each in run.findings if "other" in each.code)
+    assert str(finding.message).endswith("give --format nanogpt to read them")

@@ -77,11 +77,28 @@ class LogReader:
                 cut = True
         parser.finish()
         runs = [run for run in parser.runs if run.count]
+        if runs and looks_on:
+            runs[-1].notes += self._program_before(path, found, _first_line(runs))
         if runs and parser.lines - _last_line(runs) >= OTHER_LINES and looks_on:
             runs[-1].notes += self._other_program(path, found, _last_line(runs))
         if cut and runs:
             runs[-1].notes.append(CUT)
         return runs
+
+    def _program_before(self, path: Path, known: str, first: int) -> list[str]:
+        """Return a note of the format of records that all stand before the first one of a format, in a first block."""
+        with open_log(path) as stream, suppress(_TruncatedError):
+            lines = next(_blocks(path, stream), b"").split(b"\n")
+            found = detect(b"\n".join(lines[: first - 1]), self.formats) if OTHER_LINES <= first <= len(lines) else None
+            if found not in (None, known) and not self._has_records(found, b"\n".join(lines[first - 1 :])):
+                return [f"other_program:{found}"]
+        return []
+
+    def _has_records(self, format_id: str, text: bytes) -> bool:
+        parser = parser_for(format_id, self.formats)
+        parser.feed(text)
+        parser.finish()
+        return any(run.count for run in parser.runs)
 
     def _other_program(self, path: Path, known: str, after: int) -> list[str]:
         """Return a note of the format of records that follow the last one of a format, in the same log."""
@@ -200,6 +217,11 @@ def _lines(path: Path) -> Iterator[bytes]:
                 yield from part.lines
     for part in reader.finish():
         yield from part.lines
+
+
+def _first_line(runs: Iterable[Run]) -> int:
+    """Return the first line that holds a record of the runs, 0 where none does."""
+    return min((run.samples.line[0] for run in runs if len(run.samples)), default=0)
 
 
 def _last_line(runs: Iterable[Run]) -> int:
