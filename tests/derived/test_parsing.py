@@ -79,6 +79,20 @@ def test_a_name_is_a_hint_that_gives_no_total(log: Path) -> None:
     ]
 
 
+def test_the_throughput_of_one_gpu_is_by_the_clock_where_it_contradicts_the_printed_one(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(
+        "[2020/11/03 08:00:00] root INFO:         batch_size_per_card : 64\n"
+        + "".join(
+            f"[2020/11/03 08:{second // 60:02}:{second % 60:02}] root INFO: epoch: [0/50], iter: {second}, lr: 0.001, "
+            "loss: 4.5, reader_cost: 0.01 s, batch_cost: 0.80000 s, samples: 640, ips: 80.00000\n"
+            for second in range(10, 600, 10)
+        )
+    )
+    (run,) = parse(path).runs
+    assert run.value_per_gpu == pytest.approx(64.0)
+
+
 def test_a_total_by_the_clock_needs_no_number_of_gpus(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     start = "[titan] 2026-01-02 03:00:00,000 - root - INFO - Trainer is initialized with local"

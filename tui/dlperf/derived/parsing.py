@@ -203,10 +203,15 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
 
 
 def _value_of_one_gpu(measured: Measured) -> float | None:
-    """Return the printed throughput of one GPU where the number of GPUs is unknown."""
+    """Return the throughput of one GPU where the number of GPUs is unknown.
+
+    It is the printed one where only the work of all GPUs is stated, which the time of the log would make a rate of.
+    """
     if measured.run.scope != "per_gpu" or measured.reading.total_gpus is not None:
         return None
-    return measure_run(measured.run, replace(measured.facts, gpus=1), STEADY).value
+    stated = measured.run.metadata
+    rule = STEADY if stated.global_batch_size or stated.tokens_per_step else None
+    return measure_run(measured.run, replace(measured.facts, gpus=1), rule).value
 
 
 def _hint(facts: NameFacts, known: NameFacts) -> str:
