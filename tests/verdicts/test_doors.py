@@ -302,3 +302,24 @@ def test_values_that_are_not_above_zero_have_no_verdict_at_any_door(a: Any, b: A
     assert judge_history(days[-1], days).outcome == "cannot_tell"
     with pytest.raises(RequestError, match="throughput is not above 0"):
         baseline_of("main", [side for side in sides if min(side.values) <= 0], sides)
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_one_unit_of_the_last_digit_that_was_printed_is_no_difference(lower: bool) -> None:
+    def sides(b: float) -> tuple[ConfigurationResult, ConfigurationResult]:
+        found = row(*(12.3,) * 7), row(*(b,) * 7, turn=1)
+        return (replace(found[0], direction="lower"), replace(found[1], direction="lower")) if lower else found
+
+    for before, now in (sides(12.2), sides(12.4)):
+        apart = judge_rows(before, replace(now, campaign="two"))
+        assert {judge_rows(before, now).outcome, apart.outcome, outcome_of(claim(before, now))} <= {
+            "same",
+            "cannot_tell",
+        }
+    before, now = sides(13.0 if lower else 11.6)
+    judged = judge_rows(before, now)
+    assert (judged.outcome, outcome_of(claim(before, now))) == ("worse", "worse")
+    assert judged.found is not None
+    assert judged.found.high - judged.found.low > 0.015, "each value may be half a unit more or less"
+    (reference,) = baseline_of("main", [before], [before]).references
+    assert judge_reference(reference, replace(before, campaign="two")).outcome == "same"

@@ -13,6 +13,7 @@ from dlperf.verdicts.conditions import (
     Pair,
     incomparable,
     obstacles,
+    rounding,
     scores,
     within_drift,
 )
@@ -223,7 +224,7 @@ def _within_machines(a: ConfigurationResult, b: ConfigurationResult, difference:
 
 def _evidence(a: ConfigurationResult, b: ConfigurationResult, known: Known) -> Sides:
     machines = () if a.hardware == b.hardware else (known.between_machines,)
-    return Sides(scores(a), scores(b), between=machines)
+    return Sides(scores(a), scores(b), between=machines, rounding=rounding(a, b))
 
 
 def _invitation(found: Verdict | None, evidence: Sides, of_kind: bool) -> Message:

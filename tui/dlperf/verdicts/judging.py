@@ -11,7 +11,7 @@ from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim, ratio_interval, undecided
 from dlperf.verdicts.compare import Comparisons
-from dlperf.verdicts.conditions import neighbours, same_machine, scores
+from dlperf.verdicts.conditions import neighbours, rounding, same_machine, scores
 from dlperf.verdicts.inference.verdict import (
     APART,
     IN_TURNS,
@@ -155,8 +155,9 @@ def _evidence(before: ConfigurationResult, now: ConfigurationResult, known: Know
     apart = not same_machine(before, now)
     alternated = before.campaign == now.campaign and not apart and 2 * len(pairs[0]) > min(map(len, sides))
     if alternated:
-        return Sides(*pairs, paired=True), True
-    return two_campaigns(*sides, known.campaigns, known.between_machines if apart else None), False
+        return Sides(*pairs, paired=True, rounding=rounding(before, now)), True
+    found = two_campaigns(*sides, known.campaigns, known.between_machines if apart else None)
+    return replace(found, rounding=rounding(before, now)), False
 
 
 def judge_pairs(compared: Comparisons, options: Options = DEFAULTS) -> list[Judgement]:

@@ -94,6 +94,8 @@ class Sides:
     """Whether the trials of both sides alternated, so that the n-th of each belong together."""
     between: tuple[Variation, ...] = ()
     """Variations of the level of a side, as between campaigns or machines."""
+    rounding: float = 0.0
+    """Relative difference that the digits of the values alone may make."""
 
     @property
     def count(self) -> int:
@@ -212,9 +214,11 @@ def _half_width(evidence: Sides, policy: Policy, b: int, a: int) -> float:
     if min(a, b) < 2 or not math.isfinite(evidence.deviation):
         return math.inf
     if policy.looks is None:
-        return _always_valid(evidence.information(b, a), evidence.freedom(b, a), policy.level) * evidence.deviation
+        width = _always_valid(evidence.information(b, a), evidence.freedom(b, a), policy.level) * evidence.deviation
+        return width + evidence.rounding
     total, freedom = _variance(evidence, b, a)
-    return two_sided(policy.level / (policy.looks * policy.divisor), freedom) * math.sqrt(total)
+    width = two_sided(policy.level / (policy.looks * policy.divisor), freedom) * math.sqrt(total)
+    return width + evidence.rounding
 
 
 def _always_valid(information: float, freedom: float, level: float) -> float:
@@ -229,12 +233,12 @@ def _always_valid(information: float, freedom: float, level: float) -> float:
 
 
 def _p(evidence: Sides, policy: Policy) -> float:
-    a, b = len(evidence.a), len(evidence.b)
+    a, b, shown = len(evidence.a), len(evidence.b), max(abs(evidence.difference) - evidence.rounding, 0.0)
     if policy.looks is not None:
         total, freedom = _variance(evidence, b, a)
-        return min(1.0, policy.looks * policy.divisor * tail(evidence.difference / math.sqrt(total), freedom))
+        return min(1.0, policy.looks * policy.divisor * tail(shown / math.sqrt(total), freedom))
     information, freedom = evidence.information(b, a), evidence.freedom(b, a)
-    square = (evidence.difference / evidence.deviation) ** 2 * information / freedom
+    square = (shown / evidence.deviation) ** 2 * information / freedom
     wide = 1 + information * PRIOR
     log_ratio = (freedom + 1) / 2 * (math.log1p(square) - math.log1p(square / wide)) - math.log(wide) / 2
     return math.exp(-max(log_ratio, 0.0))
@@ -253,7 +257,7 @@ def _sought(evidence: Sides, policy: Policy, b: int, a: int) -> float:
     room = ROOM * math.sqrt(_variance(evidence, b, a)[0])
     # results that are looked at once are the same wherever the test shows no difference
     room = max(room, half) if policy.looks == 1 else room
-    return min(max(half + room, SMALLEST_LOSS), policy.largest)
+    return min(max(half + room, SMALLEST_LOSS + evidence.rounding), policy.largest)
 
 
 def _more(evidence: Sides, policy: Policy, loss: float) -> int | None:
