@@ -108,6 +108,13 @@ def test_equal_ranks_are_no_finding_and_a_single_one_is_compared_with_none() -> 
     assert COMPUTED["slowest_rank"](Source(planned(8), alone.reading, alone.figure)) is None
 
 
+def test_a_rank_that_is_slow_in_a_few_steps_holds_up_no_others() -> None:
+    slow, equal = (ranked(excess).splitlines(keepends=True) for excess in (4.0, 0.0))
+    once = read("".join([*slow[: 8 * 6], *equal[8 * 6 :]]))
+    assert "straggler" not in [finding.code for finding in findings_of_run(once.reading, once.figure)]
+    assert COMPUTED["slowest_rank"](Source(planned(8), once.reading, once.figure)) > 5
+
+
 def test_each_run_of_a_log_has_the_times_of_its_own_ranks() -> None:
     parser = parser_for("torchtitan")
     parser.feed((ranked(0.2) + ranked(0.5)).encode())

@@ -127,6 +127,10 @@ class PrintedMetric:
     values: array[float] = field(default_factory=_empty_column)
 
 
+SLOW = 1.02
+"""Time of a step relative to the median of all ranks from which on a rank holds up the others."""
+
+
 @dataclass
 class RankTimes:
     """Times of the steps of each rank, relative to the median of all ranks at the same step."""
@@ -135,6 +139,8 @@ class RankTimes:
     """Rank → its steps."""
     total: dict[str, float] = field(default_factory=dict)
     """Rank → the sum of its relative times."""
+    slow: dict[str, int] = field(default_factory=dict)
+    """Rank → its steps that take longer than ``SLOW`` of the median."""
 
     def add(self, times: Mapping[str, float]) -> None:
         """Add the times of one step, of all ranks that printed it; nothing where it is only one."""
@@ -142,6 +148,7 @@ class RankTimes:
         for rank, time in times.items() if usual > 0 else ():
             self.count[rank] = self.count.get(rank, 0) + 1
             self.total[rank] = self.total.get(rank, 0.0) + time / usual
+            self.slow[rank] = self.slow.get(rank, 0) + (time > SLOW * usual)
 
 
 @dataclass

@@ -22,7 +22,7 @@ from dlperf.measured.throughput.figure import (
     counts_micro_batches,
     log_states_work,
 )
-from dlperf.measured.throughput.lost import OTHER, lost_time, slowest_node, slowest_rank
+from dlperf.measured.throughput.lost import OTHER, lost_time, slow_share, slowest_node, slowest_rank
 from dlperf.measured.throughput.pauses import timed_gaps
 from dlperf.measured.throughput.reading import NotEstimable, Reading
 from dlperf.measured.throughput.steady import reader_share
@@ -57,6 +57,8 @@ LOST, SHOWN = 0.01, 0.001
 """Share of the time in pauses below which their kinds are not worth a line, and that of a kind which it names."""
 STRAGGLES = 0.05
 """What a rank takes longer than the median of all from which on it holds up the others."""
+STRAGGLES_IN = 0.25
+"""Share of its steps from which on; less is a warm-up or a stall."""
 FLOP_LIMIT = 1.0
 """No training exceeds the dense peak."""
 
@@ -282,7 +284,7 @@ def _lost_time(context: CheckedRun) -> Finding | None:
 
 def _straggler(context: CheckedRun) -> Finding | None:
     rank, node = slowest_rank(context.reading), slowest_node(context.reading)
-    if rank is None or rank.excess < STRAGGLES:
+    if rank is None or rank.excess < STRAGGLES or slow_share(context.reading, rank.name) < STRAGGLES_IN:
         return None
     of_node = message("slowest_node", node=node.name, excess=node.excess, nodes=node.of) if node else ""
     return warning("straggler", rank=rank.name, excess=rank.excess, ranks=rank.of, node=of_node)

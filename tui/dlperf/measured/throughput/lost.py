@@ -123,6 +123,11 @@ def slowest_node(reading: Reading) -> Straggler | None:
     return _slowest({node: statistics.fmean(times) for node, times in nodes.items()})
 
 
+def slow_share(reading: Reading, rank: str) -> float:
+    """Return the part of a rank's steps in which it is slower than the others."""
+    return reading.run.ranks.slow[rank] / reading.run.ranks.count[rank]
+
+
 def _rank_times(reading: Reading) -> dict[str, float]:
     """Return the mean time of a step of each rank, relative to the median of all at the same step."""
     counts, totals = reading.run.ranks.count, reading.run.ranks.total
