@@ -43,10 +43,11 @@ def rounding(a: ConfigurationResult, b: ConfigurationResult) -> float:
 
     Trials that vary by two units of the last digit average it out.
     """
-    values = (*a.values, *b.values)
+    sides = a.values, b.values
+    values = [value for side in sides for value in side]
     units = (10.0**-decimals for decimals in range(1, MOST_DECIMALS + 1))
     unit = next((unit for unit in units if all(isclose(round(each / unit) * unit, each) for each in values)), 0.0)
-    if not values or min(values) <= 0 or all(max(row.values) - min(row.values) > 1.5 * unit for row in (a, b)):
+    if not all(sides) or min(values) <= 0 or all(max(side) - min(side) > 1.5 * unit for side in sides):
         return 0.0
     return unit / min(values)
 
