@@ -9,24 +9,14 @@ import subprocess
 
 import pytest
 
-from counting_workspace import Counting
+from counting_workspace import FRAMEWORK, SCRIPT, Counting
 from dlperf.table.load import load_results
 from waiting import until
 
-ENTRY = """\
-id: mine
-title: Mine
-version: "1"
-format: dlperf
-devices: [cpu]
-recipes:
-  - case: lenet5
-    precisions: [fp32]
-    scales: [1n1g]
+ENTRY = (
+    FRAMEWORK.replace('"{batch_size}"', '"{batch_size}", "{checkpointing}", "{compile}"')
+    + """\
     batch_sizes: [32, 64, 128]
-    interpreter: [sh]
-    command: ["{files}/train.sh", "{batch_size}", "{checkpointing}", "{compile}"]
-    files: [train.sh]
     axes:
       checkpointing: {values: [full, none], default: full}
       compile: {values: ["no", "yes"], default: "no"}
@@ -34,6 +24,7 @@ recipes:
     variants:
       - {when: {axes: {checkpointing: [none], compile: ["yes"]}}, impossible: compiled programs checkpoint}
 """
+)
 PROGRAM = """\
 while [ -e "$HOME/hold-$1" ]; do sleep 0.05; done
 speed=$1
@@ -42,18 +33,15 @@ if [ $2 = none ]; then
     if [ $1 -ge 64 ]; then echo "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"; exit 1; fi
 fi
 if [ $3 = yes ]; then speed=$((speed + 10)); fi
-for step in 10 20 30 40 50 60 70 80 90 100 110 120; do
-    echo "DLPERF 2026-01-01T00:0$((step / 60)):$(printf %02d $((step % 60))).000000Z" \\
-        "step=$step epoch=0 samples=$((step * speed)) loss=1 throughput=$speed"
-done
+set -- $speed
 """
-WORDS = ("tune", "-H", "local", "-f", "mine", "-c", "lenet5", "--yes")
+WORDS = ("tune", "-H", "local", "-f", "counting", "-c", "lenet5", "--yes")
 
 
 @pytest.fixture
 def tuned(counting: Counting) -> Counting:
-    (counting.workspace.catalog / "frameworks" / "mine.yaml").write_text(ENTRY)
-    (counting.workspace.catalog / "workloads" / "train.sh").write_text(PROGRAM)
+    (counting.workspace.catalog / "frameworks" / "counting.yaml").write_text(ENTRY)
+    (counting.workspace.catalog / "workloads" / "count.sh").write_text(PROGRAM + SCRIPT)
     return counting
 
 
@@ -74,7 +62,7 @@ def test_a_spent_budget_ends_the_search_with_the_best_so_far(tuned: Counting) ->
     done = tuned.dlperf(*WORDS, "--budget", "0.01s", "--json")
     document = json.loads(done.stdout)
     assert [each["default"] for each in document["configurations"]] == [True]
-    assert document["command"].startswith("dlperf run --hardware local --framework mine --case lenet5 ")
+    assert document["command"].startswith("dlperf run --hardware local --framework counting --case lenet5 ")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +78,7 @@ def test_what_cannot_be_searched_is_refused(tuned: Counting, words: tuple[str, .
 
 
 def test_a_default_that_fails_ends_the_search(tuned: Counting) -> None:
-    (tuned.workspace.catalog / "workloads" / "train.sh").write_text("exit 3")
+    (tuned.workspace.catalog / "workloads" / "count.sh").write_text("exit 3")
     assert "gives no value: failed: exit code 3" in tuned.dlperf(*WORDS, code=2).stderr
 
 
