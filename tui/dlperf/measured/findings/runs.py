@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dlperf.evidence.columns import finite, is_median_at_most
 from dlperf.formats.samples import STEPS_PER_SECOND
 from dlperf.measured.findings.checked_run import CheckedRun
-from dlperf.measured.findings.mixed import alternations
+from dlperf.measured.findings.order import clock_back, interleaved_ranks, long_gap, mixed_programs, step_back
 from dlperf.measured.throughput.estimators import CONTINUED
 from dlperf.measured.throughput.figure import (
     GOODPUT,
@@ -43,16 +43,10 @@ PRINTED_LIMIT = 0.01
 """A running mean (PaddleClas) or a rate without data loading (PLSC) is off by more than this."""
 ACCUMULATION = 0.5
 """Printed values exceed those by timestamps this much if gradients are accumulated and the log does not say so."""
-MINIMUM_ALTERNATIONS = 2
-"""A program that continues a checkpoint goes back, but passes all steps again; a lost line looks like one jump."""
 IMPLIED_TOLERANCE = 0.01
 """Share by which rate × time of a log may miss the batch size: programs print times of 77 ms with two digits."""
 READER_LIMIT = 0.10
 """Share of a step spent waiting for data above which the reader is measured, not the framework."""
-LONG_GAP = 1800.0
-"""Seconds between two records that are more than an evaluation or a checkpoint."""
-CALENDAR = 1e8
-"""Seconds beyond which a time is a date and no count since a start."""
 LOST, SHOWN = 0.01, 0.001
 """Share of the time in pauses below which their kinds are not worth a line, and that of a kind which it names."""
 STRAGGLES = 0.05
@@ -310,64 +304,9 @@ def _own_total(context: CheckedRun) -> Finding | None:
     )
 
 
-def _clock_back(context: CheckedRun) -> Finding | None:
-    """Find a clock that was set back; a program's own timer may begin anew."""
-    found = [index for index in context.reading.clock_backs if context.run.samples.time[index] > CALENDAR]
-    return note("clock_back", line=context.run.samples.line[found[0]]) if found else None
-
-
-def _long_gap(context: CheckedRun) -> Finding | None:
-    """Find a gap between records that is longer than any pause of one launch."""
-    times, lines = context.run.samples.time, context.run.samples.line
-    gaps = timed_gaps(context.reading, slice(0, len(times))) if len(times) > 2 else None
-    longest = max(gaps.pauses, key=lambda index: times[index] - times[index - 1], default=0) if gaps else 0
-    seconds = times[longest] - times[longest - 1] if longest else 0.0
-    if seconds < LONG_GAP:
-        return None
-    return warning("long_gap", seconds=seconds, first=lines[longest - 1], last=lines[longest])
-
-
-def _step_back(context: CheckedRun) -> Finding | None:
-    """Find a launch that continues a checkpoint in the same run: its steps are passed again."""
-    samples, spacings = context.run.samples, context.reading.spacings
-    back = [
-        index
-        for index in spacings.back
-        if samples.step[index] < samples.step[index - 1] and not samples.epoch[index] > samples.epoch[index - 1]
-    ]
-    if not back or _copies(context) > 1 or _mixed_programs(context) is not None:
-        return None
-    return note("step_back", count=len(back), line=samples.line[back[0]])
-
-
-def _copies(context: CheckedRun) -> int:
-    """Return how often each step is printed."""
-    records = len(context.run.samples) if context.run.window not in ("epoch", "run") else 0
-    return round(records / max(records - context.reading.repeats, 1))
-
-
-def _interleaved_ranks(context: CheckedRun) -> Finding | None:
-    copies = _copies(context)
-    if copies in (context.reading.total_gpus, context.run.metadata.gpus):
-        return None  # each rank prints every step, as torchrun's do by default
-    if copies <= 1:
-        return None
-    figure = context.figure
-    printed, timed = (figure.value_printed, figure.value_from_timestamps) if figure else (None, None)
-    is_of_one = not (printed and timed) or abs(printed / timed - 1) <= MOST_SHORT_PAUSES
-    return (warning if is_of_one else error)("interleaved_ranks", evidence=message("repeated_steps", copies=copies))
-
-
-def _mixed_programs(context: CheckedRun) -> Finding | None:
-    if _copies(context) > 1 or "interleaved_ranks" in context.run.notes:
-        return None
-    count = alternations(context.run.samples, context.reading.spacings.back)
-    return error("mixed_programs", count=count) if count >= MINIMUM_ALTERNATIONS else None
-
-
 _CHECKS: tuple[Callable[[CheckedRun], Finding | None], ...] = (
     _above_flop_limit,
-    _mixed_programs,
+    mixed_programs,
     _printed_rate,
     _drift,
     _end_stall,
@@ -375,15 +314,15 @@ _CHECKS: tuple[Callable[[CheckedRun], Finding | None], ...] = (
     _lost_time,
     _straggler,
     _own_total,
-    _clock_back,
-    _long_gap,
-    _step_back,
+    clock_back,
+    long_gap,
+    step_back,
     _reader_bound,
     _too_few_samples,
     _gpu_count,
     _batch_size,
     _sequence_length,
-    _interleaved_ranks,
+    interleaved_ranks,
     _several_runs,
     _missing_end,
 )
