@@ -27,7 +27,7 @@ from dlperf.runs.records import State, TrialStatus
 
 COLUMNS = (
     *("model", "framework", "hardware", "nodes", "gpus", "precision", "batch_size", "metric", "unit", "value"),
-    *("source", "log", "rule", "axes", "protocol"),
+    *("source", "log", "rule", "axes", "protocol", "median_of", "mean_needs"),
 )
 DIGITS = 6
 """Significant digits of a value."""
@@ -106,7 +106,7 @@ def _figures(planned: PlannedConfiguration, trials: Sequence[_MeasuredLog]) -> I
         "axes": " ".join(f"{name}={value}" for name, value in (*point.axes, ("system", point.hardware))),
         "protocol": planned.protocol.id or "",
         "source": _folder(trial.log for trial in trials),
-        "rule": f"{planned.protocol.estimator}; {_rule(planned, len(trials))}",
+        **_aggregation(planned, len(trials)),
     }
     unit, divided = (f"{PER_GPU}/GPU", gpus) if planned.unit == PER_GPU else (planned.unit, 1)
     metric = "time_to_train" if is_time(planned.unit) else "throughput"
@@ -134,12 +134,12 @@ def _one(planned: PlannedConfiguration, values: list[float], without: int = 0) -
     return aggregate(values, protocol.aggregate, "lower" if without else "higher", without, protocol.drop).value
 
 
-def _rule(planned: PlannedConfiguration, count: int) -> str:
-    """Return how so many logs become one value; ``table.published`` reads that it is not as the protocol says."""
+def _aggregation(planned: PlannedConfiguration, count: int) -> dict[str, object]:
+    """Return how so many logs become one value, in words, and where they are too few for the protocol's mean."""
     how, least = planned.protocol.aggregate, olympic_least(planned.protocol.drop)
-    if how == "olympic" and count < least:
-        return f"median of {count} logs ({least} needed for the mean)"
-    return f"{how} of {count} logs"
+    is_few = how == "olympic" and count < least
+    rule = f"{planned.protocol.estimator}; {'median' if is_few else how} of {count} logs"
+    return {"rule": rule, "median_of": count if is_few else 0, "mean_needs": least if is_few else 0}
 
 
 def _folder(runs: Iterable[ImportedLog]) -> str:

@@ -110,6 +110,10 @@ class PublishedFigure:
     """Id of the protocol in the catalogue where it is not the report's."""
     computed: str = ""
     """Precision of the computation by the log, where the report calls it otherwise."""
+    median_of: int = 0
+    """Logs whose median this is, where they are too few for the mean that the protocol takes; else 0."""
+    mean_needs: int = 0
+    """Logs that this mean needs, in that case."""
 
 
 @dataclass(frozen=True)

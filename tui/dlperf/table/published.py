@@ -25,7 +25,6 @@ FIGURES = ("throughput", "throughput_median", "throughput_average", "time_to_tra
 OTHER_METRICS = {"throughput_without_pauses": "steady_rate", "time_to_train": "time_to_train"}
 """Metrics beside it → their ids in the catalogue."""
 _RUN = re.compile(r"(?:throughput|time_to_train)_run_([0-9]+)")
-_MEDIAN_OF_FEW = re.compile(r"; median of (\d{1,6}) logs \((\d{1,6}) needed for the mean\)$")
 _UNITS = {
     "images/sec": "images/s",
     "samples/sec": "samples/s",
@@ -100,10 +99,10 @@ def _precision_of(figure: PublishedFigure) -> str:
     return "tf32" if precision == "fp32" and _TF32_BY_DEFAULT.search(figure.hardware) else precision
 
 
-def _of_few(rule: str) -> Iterator[Finding]:
+def _of_few(figure: PublishedFigure) -> Iterator[Finding]:
     """Yield the caveat of a median that stands for the mean of a protocol."""
-    if match := _MEDIAN_OF_FEW.search(rule):
-        yield warning("few_for_mean", count=int(match[1]), least=int(match[2]))
+    if figure.median_of:
+        yield warning("few_for_mean", count=figure.median_of, least=figure.mean_needs)
 
 
 def _relabelled(figure: PublishedFigure, precision: str) -> Iterator[Finding]:
@@ -176,7 +175,7 @@ def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key
         status=_status_of(figure),
         findings=(
             *_relabelled(figure, point.precision),
-            *_of_few(figure.rule),
+            *_of_few(figure),
             *caveats_of_figure(report.id, figure, verdicts),
         ),
         source=figure.source,
