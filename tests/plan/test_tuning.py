@@ -75,15 +75,15 @@ def test_only_what_can_run_is_proposed(box: Catalog) -> None:
             "llama3-8b",
             "1n1g",
             ("tensor_parallel=2",),
-            "tensor_parallel=2 is for a multiple of 2 GPUs, not 1",
+            "tensor_parallel=2: a multiple of 2 GPUs is needed, not 1",
         ),
         (
             *("torchtitan", "llama3-8b", "1n4g", ("tensor_parallel=4", "context_parallel=2")),
-            "tensor_parallel=4, context_parallel=2 is for a multiple of 8 GPUs, not 4",
+            "tensor_parallel=4, context_parallel=2: a multiple of 8 GPUs is needed, not 4",
         ),
         (
             *("torchtitan", "qwen3-30b-a3b-4l", "1n4g", ("expert_parallel=8",)),
-            "expert_parallel=8 is for a multiple of 8 GPUs, not 4",
+            "expert_parallel=8: a multiple of 8 GPUs is needed, not 4",
         ),
     ],
 )
