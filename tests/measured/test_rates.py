@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan
 
+from dlperf.formats.samples import Summary
+from dlperf.measured.run import StatedFacts, measure_run
 from dlperf.measured.throughput.curve import curve_of
 from dlperf.measured.throughput.estimators import estimate
 from dlperf.measured.throughput.reading import Reading
@@ -61,3 +64,9 @@ def test_printed_rates_that_contradict_a_value_by_timestamps_are_not_its_curve()
 def test_varying_steps_that_print_rate_and_time_have_a_curve_by_timestamps():
     run = run_of(unit="tokens/s", value=[50, 100, 200], seconds_per_step=[1, 1, 1], time=[0, 2, 4], epoch=[1, 1, 1])
     assert list(Reading(run).timed_rates)[1:] == [50.0, 100.0]
+
+
+def test_records_without_a_unit_of_their_own_count_beside_a_summary_in_the_unit_of_the_plan():
+    run = replace(run_of(unit="samples/s", value=[8.0] * 40), summaries=[Summary("total", 7.0, "images/s", 41)])
+    measured = measure_run(run, StatedFacts(gpus=1), "window(20,30)", "images/s")
+    assert (measured.value, measured.run.unit) == (8.0, "images/s")

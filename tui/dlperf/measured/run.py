@@ -163,12 +163,13 @@ def _in_unit(run: Run, unit: str, length: int | None = None) -> Run:
     """
     if run.unit == unit:
         return run
+    are_rates = counts_samples(run.unit) and counts_samples(unit)
+    if are_rates and (run.unit in VARYING_UNITS) == (unit in VARYING_UNITS):
+        return replace(run, unit=unit)
     if {summary.unit for summary in (*run.summaries, *run.epochs)} == {unit}:
         return replace(run, unit=unit, samples=Samples())
-    if not (counts_samples(run.unit) and counts_samples(unit)):
+    if not are_rates:
         raise NotEstimable(message("other_quantity", logged=run.unit or "-", unit=unit))
-    if (run.unit in VARYING_UNITS) == (unit in VARYING_UNITS):
-        return replace(run, unit=unit)
     length = run.metadata.sequence_length or length
     if unit != "tokens/s" or length is None:
         raise NotEstimable(message("length_unknown", logged=run.unit, unit=unit))
