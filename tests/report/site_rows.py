@@ -88,6 +88,7 @@ def _trial(number: int, value: float) -> TrialResult:
         samples=100,
         first_step=21,
         last_step=120,
+        losses=((100, 2.0),),
         first_line=21,
         last_line=120,
         log="nodes/n1/out.log",

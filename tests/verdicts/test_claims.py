@@ -178,6 +178,8 @@ MISSING = {
     "other_gpus": (LOW, of_trials(HIGH, conditions=CONDITIONS | {"gpu.uuid": "GPU-2"})),
     "gpus_unrecorded": (LOW, of_trials(HIGH, conditions={})),
     "losses_differ": (of_trials(LOW, losses=((100, 3.7),)), of_trials(HIGH, losses=((100, 3.6), (200, 2.0)))),
+    "losses_unprinted": (LOW, of_trials(HIGH, losses=())),
+    "losses_uncommon": (LOW, replace(HIGH, trials=(*HIGH.trials[:4], replace(HIGH.trials[4], losses=())))),
     "not_interleaved": (LOW, of_trials(HIGH, started="2026-01-02T00:00:00Z")),
     "short_window": (LOW, of_trials(HIGH, window_seconds=3.5)),
     "window_unrecorded": (LOW, of_trials(HIGH, window_seconds=None)),
@@ -193,6 +195,12 @@ def test_whatever_is_missing_there_is_no_claim_and_it_is_named(code: str, pair: 
     found = claim(*pair)
     assert found.verdict.code == "cannot_tell"
     assert found.ratio == pytest.approx(1.04, abs=0.01), "the numbers are still shown"
+
+
+def test_versions_that_print_no_losses_are_compared_without_and_rivals_are_not() -> None:
+    low, high = (of_trials(row, losses=()) for row in (LOW, HIGH))
+    assert codes(low, replace(high, framework="jax")) == []
+    assert codes(low, high) == ["losses_unprinted"] * 2
 
 
 def test_another_precision_has_other_numerics_even_where_these_were_not_recorded() -> None:
@@ -216,7 +224,7 @@ def test_the_brief_verdict_has_the_first_reason_and_the_number_of_others() -> No
     assert claim(LOW, HIGH).brief == claim(LOW, HIGH).verdict
 
 
-@pytest.mark.parametrize("code", ["losses_differ", "numerics_differ", "unequal_setting"])
+@pytest.mark.parametrize("code", ["losses_differ", "losses_unprinted", "numerics_differ", "unequal_setting"])
 def test_no_campaign_is_asked_for_where_none_would_decide(code: str) -> None:
     few = [replace(row, trials=row.trials[:3]) for row in MISSING[code]]
     found = claim(*few)

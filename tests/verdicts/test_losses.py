@@ -38,9 +38,24 @@ def test_the_latest_step_at_which_they_differ_is_named():
     assert str(why) == "different loss at step 100: 2 with a, 4 with b"
 
 
-@pytest.mark.parametrize("other", [[], [((200, 9.0),)] * 5], ids=["none", "no common step"])
-def test_unknown_losses_say_nothing(other):
-    assert list(unlike_losses(losses(*SEEDS), other, "a", "b")) == []
+NONE = [()] * 5
+SILENT = " prints no loss at step 10, 20, 50, 100 …, so equal training is not shown"
+APART = "no loss at a step 10, 20, 50, 100 … that all trials print, so equal training is not shown"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "why"),
+    [
+        (losses(*SEEDS), NONE, [f"b{SILENT}"]),
+        (NONE, losses(*SEEDS), [f"a{SILENT}"]),
+        (NONE, NONE, [f"a{SILENT}", f"b{SILENT}"]),
+        (losses(*SEEDS), [((200, 9.0),)] * 5, [APART]),
+        (losses(*SEEDS), [*losses(*SEEDS), ()], [APART]),
+    ],
+    ids=["not of B", "not of A", "of neither", "no common step", "a trial without"],
+)
+def test_losses_that_are_not_printed_show_nothing(a, b, why):
+    assert list(map(str, unlike_losses(a, b, "a", "b"))) == why
 
 
 @pytest.mark.parametrize("loss", [0.0, -1.0])

@@ -38,7 +38,7 @@ UNDECIDED = ("one_trial", "more_trials", "new_campaign", "more_gpus", "no_trials
 """Reasons that the test gives, unlike missing conditions."""
 LASTING = (
     *("unequal_setting", "numerics_differ", "losses_differ", "needs_one_framework", "needs_equal_steps"),
-    *("other_programs", "other_versions", "not_positive"),
+    *("other_programs", "other_versions", "not_positive", "losses_unprinted", "losses_uncommon"),
 )
 """Missing conditions that no further trials of the same two programs meet."""
 

@@ -12,7 +12,7 @@ from dlperf.measured.findings.trials import WINDOW_SECONDS
 from dlperf.messages import Message, message
 from dlperf.table.conditions import used_numerics
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.families import work_left_out
+from dlperf.verdicts.families import family_of, work_left_out
 from dlperf.verdicts.losses import unlike_losses
 from dlperf.verdicts.refusals import refusals
 
@@ -107,10 +107,14 @@ def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
 
 
 def _unequal_losses(pairs: Sequence[Pair]) -> Iterator[Message]:
-    """Programs that do not train alike may not do the same work; machines do not change what they learn."""
+    """Programs that do not train alike may not do the same work; machines do not change what they learn.
+
+    Versions of one framework that print no losses are compared without them.
+    """
     a, b = pairs[0]
     left, right = ([trial.losses for row in side for trial in row.usable_trials] for side in zip(*pairs, strict=True))
-    yield from unlike_losses(left, right, a.framework, b.framework)
+    if any((*left, *right)) or family_of(a.framework) != family_of(b.framework):
+        yield from unlike_losses(left, right, a.framework, b.framework)
 
 
 def _machines(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:

@@ -16,12 +16,16 @@ nothing."""
 
 
 def unlike_losses(a: Sequence[Losses], b: Sequence[Losses], first: str, second: str) -> Iterator[Message]:
-    """Yield why programs are not shown to train alike, of the latest step at which they are not; nothing if unknown.
+    """Yield why programs are not shown to train alike, of the latest step at which they are not.
 
     Args:
         first: name of A, and ``second`` of B.
     """
-    steps = common_steps((*a, *b)) if a and b else []
+    steps = common_steps((*a, *b))
+    if not steps:
+        silent = [name for name, side in ((first, a), (second, b)) if not any(side)]
+        yield from (message("losses_unprinted", framework=name) for name in silent)
+        yield from () if silent else (message("losses_uncommon"),)
     for step in reversed(steps):
         left, right = ([dict(losses)[step] for losses in side] for side in (a, b))
         positive = [min(side) > 0 for side in (left, right)]  # what has a logarithm
