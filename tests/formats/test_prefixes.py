@@ -93,6 +93,32 @@ def test_one_record_of_each_step_counts_and_the_ranks_are_the_gpus():
 
 
 @pytest.mark.parametrize(
+    ("prefixes", "records", "gpus"),
+    [
+        (["[1,0]<stdout>:", "[1,1]<stdout>:", "[1,2]<stderr>:"], 9, 3),
+        (["[0]<stdout>:", "[1]<stdout>:"], 9, 2),
+        (["trainer-1  | ", "trainer-2  | "], 9, None),
+        (["train-1  | ", "finetune-1  | "], 18, None),
+        (["(TrainWorker pid=42, ip=10.0.0.1) ", "(TrainWorker pid=43, ip=10.0.0.2) "], 9, None),
+        (["[pod/train-master-0/pytorch] ", "[pod/train-worker-0/pytorch] "], 9, None),
+        (["node01: ", "node02: "], 9, None),
+        (["node01: [default0]:", "node01: [default1]:", "node02: [default0]:", "node02: [default1]:"], 9, 4),
+        (["0: [rank0]:", "0: [rank1]:", "1: [rank2]:", "1: [rank3]:"], 9, 4),
+        (["[default0]:", "[default1]:", "[default0]:", "[default1]:"], 10, None),
+    ],
+)
+def test_records_of_a_step_count_once_and_ranks_only_where_each_prints_once(prefixes, records, gpus):
+    (run,) = runs("".join(prefix + line + "\n" for line in STEPS for prefix in prefixes).encode())
+    assert (len(run.samples), run.metadata.gpus) == (records, gpus)
+
+
+def test_steps_of_each_epoch_go_on_for_each_rank():
+    line = "[1,{1}]<stdout>:Epoch[{0}] Batch [20]\tSpeed: 2300.5 samples/sec\n"
+    (run,) = runs("".join(line.format(epoch, rank) for epoch in range(9) for rank in range(2)).encode())
+    assert (len(run.samples), run.metadata.gpus) == (9, 2)
+
+
+@pytest.mark.parametrize(
     "prefix",
     [
         "[1,mpirank:0,algo-1]<stdout>:",
@@ -146,8 +172,10 @@ def test_a_level_and_a_name_alone_have_no_time():
     assert all(map(isfinite, run.samples.value))
 
 
-def test_the_time_of_a_logger_is_read_by_formats_that_have_none_of_their_own():
-    line = "I1127 03:08:{:02}.498354 140 trainer.py:420] a process   0 step {:8}] Average step time: 1.0 seconds\n"
+@pytest.mark.parametrize("prefix", ["", "0: ", "[1,0]<stdout>:"])
+def test_the_time_of_a_logger_is_read_by_formats_that_have_none_of_their_own(prefix):
+    record = "a process   0 step {:8}] Average step time: 1.0 seconds"
+    line = prefix + "I1127 03:08:{:02}.498354 140 trainer.py:420] " + record + "\n"
     (run,) = runs("".join(line.format(step, step) for step in range(5)).encode())
     assert run.samples.time[4] - run.samples.time[0] == 4.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, nan
 from operator import itemgetter
 from typing import Any, Protocol
@@ -126,7 +126,8 @@ class RecordRule:
         if self._value is not None and min(map(len, map(itemgetter(self._value), rows))) < SHORT:
             rows = [_with_thousands(match, row, self._value) for match, row in zip(matches, rows, strict=True)]
         names = self._names
-        origins = origins or self._clock_of_lines(matches)
+        if origins is None or origins.kind is None:
+            origins = self._with_clock_of_lines(origins, matches)
         if origins is not None and len(self._further) < len(self._names):
             names, rows = self._with_origins(rows, origins)
         if self._bars is not None:
@@ -158,12 +159,15 @@ class RecordRule:
             self._extend(columns, numbers, *self._differs)
             self._ranks.hand_over(self._recorder.runs)
 
-    def _clock_of_lines(self, matches: Sequence[re.Match[bytes]]) -> Origins | None:
-        """Return the times that a logger put before the first lines and these, where the records have none."""
+    def _with_clock_of_lines(self, origins: Origins | None, matches: Sequence[re.Match[bytes]]) -> Origins | None:
+        """Add the times that a logger put before the first lines and these, where the records have none."""
         if self._logger is UNKNOWN:
             found = (kind for kind in LOGGERS if kind.time_format and kind.expression.match(matches[0].string))
             self._logger = None if "time" in self._names else next(found, None)
-        return self._logger.origins([match.string for match in matches]) if self._logger else None
+        if self._logger is None:
+            return origins
+        timed = self._logger.origins([match.string for match in matches])
+        return replace(timed, ranks=origins.ranks) if origins else timed
 
     def _with_origins(
         self, rows: Sequence[tuple[bytes, ...]], origins: Origins

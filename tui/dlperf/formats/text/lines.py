@@ -2,7 +2,7 @@
 
 In the log of several processes, progress bars overwrite themselves with carriage returns, terminals add colours, and
 launchers put the rank before every piece that a process wrote, also in the middle of a line
-(``storage.cc:[1,6]<stderr>:…``). All of that is removed here, so that a format sees whole, plain lines.
+(``storage.cc:[1,6]<stderr>:…``). All of that is removed here, so that a format sees whole, plain lines; ranks are kept.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
-from dlperf.formats.text.prefixes import Origins, Wrapping
+from dlperf.formats.text.prefixes import Origins, Wrapping, identity
 
 LINE_LIMIT = 64 * 1024
 """Bytes kept of a line, so that memory stays bounded."""
@@ -30,6 +31,9 @@ _DATE = re.compile(rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d
 _DATE_LENGTH = 24
 _LAST_NUMBER = re.compile(rb"(loss\W{1,3})?\d[\d.,]*(?:[eE][+-]?\d*)?\Z")
 """The number that a line ends with; the group matches where it is a loss."""
+
+_Line = tuple[int, bytes, bytes]
+"""Number of a physical line, what was written, and the rank that wrote it, empty where no tag says it."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,10 @@ class LineReader:
         if self._wrapping.width:
             return self._whole(lines, self._wrapping.width)
         texts, ranks, times = [], [], []
-        for number, line in zip(lines.numbers, lines.lines, strict=True):
+        tagged = lines.origins.ranks if lines.origins else repeat(b"")
+        for number, line, tag in zip(lines.numbers, lines.lines, tagged, strict=False):
             text, rank, time = self._wrapping.strip(line)
+            rank = identity(tag, rank)
             if number != self._origin[0] or rank or time:
                 self._origin = number, rank, time
             texts.append(text)
@@ -95,13 +101,13 @@ class LineReader:
         return Lines(b"\n".join(texts), texts, lines.numbers, lines.end, origins)
 
     def _whole(self, lines: Lines, width: int) -> Lines:
-        whole: list[tuple[int, bytes]] = []
+        whole: list[_Line] = []
         for number, piece in zip(lines.numbers, lines.lines, strict=True):
             first, before = self._cut or (number, b"")
             text = (before + piece)[:LINE_LIMIT]
             self._cut = (first, text) if len(piece) == width else None
             if self._cut is None:
-                whole.append((first, text))
+                whole.append((first, text, b""))
         return _join_lines(whole, lines.end)
 
     def _finish(self) -> Iterator[Lines]:
@@ -110,7 +116,7 @@ class LineReader:
             yield self._split(_without_last_number(last))
         self.count += self._inside_line
         self._inside_line = False
-        unfinished = [(number, _without_last_number(line)) for number, line in self._ranks.finish()]
+        unfinished = [(number, _without_last_number(line), rank) for number, line, rank in self._ranks.finish()]
         if unfinished:
             yield _join_lines(unfinished, self.count)
 
@@ -149,8 +155,8 @@ class LineReader:
             return False
         return not (b"<" in text and _TAG_MARK in text)  # a search for one character is much faster
 
-    def _clean_lines(self, physical_lines: Sequence[bytes], first: int) -> Iterator[tuple[int, bytes]]:
-        """Remove colours, overwriting, NUL bytes and ranks."""
+    def _clean_lines(self, physical_lines: Sequence[bytes], first: int) -> Iterator[_Line]:
+        """Remove colours, overwriting, NUL bytes and the tags of ranks."""
         last = len(physical_lines) - 1
         for index, physical in enumerate(physical_lines):
             overwritten = _BACK.sub(b"\r", physical) if b"\b" in physical else physical
@@ -185,9 +191,15 @@ def _strip_escapes(piece: bytes) -> bytes:
     return piece.replace(b"\0", b"") if b"\0" in piece else piece
 
 
-def _join_lines(numbered: list[tuple[int, bytes]], end: int) -> Lines:
-    lines = [line for _, line in numbered]
-    return Lines(b"\n".join(lines), lines, [number for number, _ in numbered], end)
+def _join_lines(numbered: list[_Line], end: int) -> Lines:
+    lines, ranks = [line for _, line, _ in numbered], [rank for *_, rank in numbered]
+    origins = Origins(ranks, [b""] * len(ranks), None) if any(ranks) else None
+    return Lines(b"\n".join(lines), lines, [number for number, *_ in numbered], end, origins)
+
+
+def _rank_of(tag: bytes) -> bytes:
+    """Return the rank in a tag, as 6 in [1,6]<stderr>."""
+    return tag[1 : tag.index(b"]")].rpartition(b",")[2]
 
 
 class _RankJoiner:
@@ -205,25 +217,25 @@ class _RankJoiner:
     def inside_tagged_line(self) -> bool:
         return self._tag is not None
 
-    def read(self, pieces: Sequence[bytes], number: int) -> Iterator[tuple[int, bytes]]:
+    def read(self, pieces: Sequence[bytes], number: int) -> Iterator[_Line]:
         """Yield the lines that the pieces of a physical line complete; each ends with a carriage return or a line end.
 
         Most have no tag, and there may be very many.
         """
         if self._tag is None and not any(_TAG_MARK in piece for piece in pieces):
-            yield from ((number, piece) for piece in pieces if piece)
+            yield from ((number, piece, b"") for piece in pieces if piece)
             return
         for piece in pieces:
             yield from self._read_piece(piece, number)
 
-    def _read_piece(self, piece: bytes, number: int) -> Iterator[tuple[int, bytes]]:
+    def _read_piece(self, piece: bytes, number: int) -> Iterator[_Line]:
         *texts, last = _TAG.split(piece)
         texts[::2] = map(_without_date, texts[::2])
         untagged, *tagged = *texts, last
         if self._tag is not None:
             self._append(self._tag, untagged, number)
         elif untagged:
-            yield number, untagged
+            yield number, untagged, b""
         for tag, text in zip(tagged[::2], tagged[1::2], strict=True):
             self._tag = tag
             self._append(tag, text, number)
@@ -235,7 +247,7 @@ class _RankJoiner:
     def end_line(self) -> None:
         self._tag = None
 
-    def finish(self) -> Iterator[tuple[int, bytes]]:
+    def finish(self) -> Iterator[_Line]:
         for tag in list(self._open):
             yield from self._close(tag)
 
@@ -243,7 +255,7 @@ class _RankJoiner:
         number, before = self._open.get(tag, (number, b""))
         self._open[tag] = number, (before + text)[:LINE_LIMIT]
 
-    def _close(self, tag: bytes) -> Iterator[tuple[int, bytes]]:
+    def _close(self, tag: bytes) -> Iterator[_Line]:
         number, line = self._open.pop(tag, (0, b""))
         if line:
-            yield number, line
+            yield number, line, _rank_of(tag)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
@@ -21,10 +21,16 @@ MOST_PREFIXES = 4
 LEAST_INDENT, MOST_INDENT = 2, 16
 """Spaces before every line: Megatron's own lines begin with one. A tab is an indentation by itself."""
 
+PROGRAM = b" "
+"""Stands behind the name of the program that a writer is one of several of."""
+
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """One kind of prefix, with groups ``rank`` and ``time`` where it has them."""
+    """One kind of prefix, with groups ``rank``, ``time``, and ``writer`` with ``program`` where it has them.
+
+    A rank is one of the ranks of a run; a writer only one of several, such as a node, a pod or a replica.
+    """
 
     expression: re.Pattern[bytes]
     least: float = 0.7
@@ -104,7 +110,7 @@ class Wrapping:
             if match is None:
                 continue
             found = match.groupdict()
-            rank = found.get("rank") or rank
+            rank = identity(rank, found.get("rank") or _writer(found))
             time = (found.get("time") or time) if kind is timed else time
             line = _rest(line, match, kind in self.spaced)
         return (_COMMA.sub(b".", line) if self.decimal_commas else line), rank, time
@@ -128,6 +134,16 @@ class Origins:
             return None
         seconds = Clock(self.kind.time_format).seconds(self.times)
         return [second if time else nan for second, time in zip(seconds, self.times, strict=True)]
+
+
+def identity(outer: bytes, inner: bytes) -> bytes:
+    """Return who wrote a line, by the prefix of a node or launcher and the one inside it."""
+    return outer + b"/" + inner if outer and inner else outer or inner
+
+
+def _writer(found: Mapping[str, bytes | None]) -> bytes:
+    writer = found.get("writer") or b""
+    return (found.get("program") or b"") + PROGRAM + writer if writer else b""
 
 
 def find_wrapping(lines: Sequence[bytes], kinds: Sequence[Kind] = LAUNCHERS) -> Wrapping | None:
