@@ -112,6 +112,25 @@ def test_records_of_a_step_count_once_and_ranks_only_where_each_prints_once(pref
     assert (len(run.samples), run.metadata.gpus) == (records, gpus)
 
 
+@pytest.mark.parametrize(
+    ("prefixes", "gpus"),
+    [
+        (["train-7d9f8-x2x4z main ", "train-7d9f8-b7q9d main "], None),
+        (["[trainer 0] ", "[trainer 1] "], None),
+        (["[0] ", "[1] "], 2),
+        (["rank 0: ", "rank 1: "], 2),
+        (["[node01] [INFO] "], None),
+    ],
+)
+def test_words_before_every_line_are_taken_off_where_no_format_reads_them(prefixes, gpus):
+    (run,) = runs("".join(prefix + line + "\n" for line in STEPS for prefix in prefixes).encode())
+    assert (len(run.samples), value(run), run.metadata.gpus) == (9, 1000.0, gpus)
+
+
+def test_words_that_say_what_a_record_is_are_no_prefix():
+    assert recognise("".join(f"eval {line}\n" for line in STEPS).encode()) is None
+
+
 def test_steps_of_each_epoch_go_on_for_each_rank():
     line = "[1,{1}]<stdout>:Epoch[{0}] Batch [20]\tSpeed: 2300.5 samples/sec\n"
     (run,) = runs("".join(line.format(epoch, rank) for epoch in range(9) for rank in range(2)).encode())

@@ -29,6 +29,7 @@ from dlperf.formats.rules import (
     search_rule,
 )
 from dlperf.formats.samples import FormatInfo
+from dlperf.formats.text.heads import find_heads
 from dlperf.formats.text.lines import ESCAPES, LineReader, Lines
 from dlperf.formats.text.literals import texts_in
 from dlperf.formats.text.numbers import Clock
@@ -147,6 +148,9 @@ def _recognise(head: bytes, formats: Mapping[str, _Format]) -> Recognised | None
     if found is None and (width := cut_width([line for part in parts for line in part.lines])):
         cut = replace(outer or Wrapping(()), width=width)
         found = _most_records(possible, _parts(head, cut), cut)
+    if found is None:
+        tried = find_heads([line for part in parts for line in part.lines], outer)
+        found = next(filter(None, (_most_records(possible, _parts(head, each), each) for each in tried)), None)
     return found
 
 

@@ -148,8 +148,7 @@ def _writer(found: Mapping[str, bytes | None]) -> bytes:
 
 def find_wrapping(lines: Sequence[bytes], kinds: Sequence[Kind] = LAUNCHERS) -> Wrapping | None:
     """Return the prefixes that lines have before what the program wrote, None where there are none."""
-    filled = [line for line in lines if line.strip()]
-    sample = filled[:: max(len(filled) // SAMPLED, 1)]
+    sample = sampled(lines)
     if len(sample) < 2:
         return None
     indent = min(len(line) - len(line.lstrip(b" \t")) for line in sample)
@@ -168,6 +167,12 @@ def find_wrapping(lines: Sequence[bytes], kinds: Sequence[Kind] = LAUNCHERS) -> 
             spaced.add(kind)
         sample = [_rest(line, match, kind in spaced) if match else line for line, match in matches]
     return Wrapping(tuple(found), frozenset(spaced), indent) if found or indent else None
+
+
+def sampled(lines: Sequence[bytes]) -> list[bytes]:
+    """Return lines that hold something, evenly from all."""
+    filled = [line for line in lines if line.strip()]
+    return filled[:: max(len(filled) // SAMPLED, 1)]
 
 
 def cut_width(lines: Sequence[bytes]) -> int:
