@@ -57,10 +57,9 @@ class LogReader:
             RequestError: the file cannot be read, or there is no such format.
         """
         if format_id is not None:
-            runs = self._parse(path, Recognised(format_id, wrapping_of(log_head(path))))
-            return runs or self._parse(
-                path, Recognised(format_id, wrapping_for(format_id, log_head(path), self.formats))
-            )
+            head = log_head(path)
+            runs = self._parse(path, Recognised(format_id, wrapping_of(head)))
+            return runs or self._parse(path, Recognised(format_id, wrapping_for(format_id, head, self.formats)))
         recognised = self._recognise(path)
         return self._parse(path, recognised, looks_on=True) if recognised else []
 

@@ -45,13 +45,12 @@ class WorkspaceRecheck:
         unknown = [item for item in trials if item.key not in marks or not right.has(marks[item.key])]
         work = partial(_recompute, campaign, planned, results, self._logs)
         found = parallel_map(work, unknown) if len(unknown) > FEW else list(map(work, unknown))
-        recomputed = {item.key: outcome for item, outcome in zip(unknown, found, strict=True)}
-        self.wrong += [problem for _, problem in found if problem]
-        for key, mark in marks.items():
-            if recomputed.get(key, (results[key], "")) == (results[key], ""):
-                right.add(mark)
+        others = {item.key: other for item, other in zip(unknown, found, strict=True) if other}
+        self.wrong += [problem for _, problem in others.values() if problem]
+        for key in marks.keys() - others.keys():
+            right.add(marks[key])
         right.keep()
-        return {**results, **{key: result for key, (result, _) in recomputed.items()}}
+        return {**results, **{key: result for key, (result, _) in others.items()}}
 
     @cached_property
     def _logs(self) -> LogReader:
@@ -64,8 +63,11 @@ def _recompute(
     results: Mapping[TrialKey, TrialResult],
     logs: LogReader,
     status: TrialStatus,
-) -> tuple[TrialResult, str]:
-    """Return the result of a trial as its archived files give it, and what was wrong; correct its timeline."""
+) -> tuple[TrialResult, str] | None:
+    """Return the result of a trial as its archived files give it, and what was wrong; correct its timeline.
+
+    None where all is as it is kept, which is not sent from one process to another.
+    """
     paths, kept = campaign.trial(status.key), results.get(status.key)
     derived = derive_archived(paths, planned[status.key.configuration], status, logs)
     if derived.problem and derived.has_no_value:
@@ -78,6 +80,6 @@ def _recompute(
         places.append(paths.timeline.name)
         write_timeline(paths, derived.timeline, durable=False)
     if not places:
-        return derived.result, ""
+        return None if kept == derived.result else (derived.result, "")
     advice = f"dlperf verify {campaign.name} --write corrects it"
     return derived.result, f"{paths.result}: not what the log gives ({', '.join(places)}); {advice}"

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -113,10 +112,9 @@ class NodePaths:
 
     def logs(self) -> tuple[Path, ...]:
         """What may hold the output, best first: ``out.log`` (plain or gzipped), the per-rank logs, replaced logs."""
-        ranks = sorted(self._in_ranks("*"), key=_natural_order)
+        ranks = sorted(files_below(self.ranks), key=_natural_order)
         whole = [path for path in (self.log, self.compressed_log, *ranks) if REPLACED not in path.name]
-        found = [*whole, *self.replaced_logs()]
-        return tuple(filter(is_regular, found))
+        return tuple(filter(is_regular, [*whole, *self._replaced(ranks)]))
 
     def logs_of_ranks(self) -> tuple[Path, ...]:
         """Return the whole logs of the node's ranks, where several write their own; else the one of all."""
@@ -126,12 +124,12 @@ class NodePaths:
 
     def replaced_logs(self) -> list[Path]:
         """What is left of logs that the payload truncated, replaced or renamed while it ran."""
-        renamed = [path for path in self.directory.glob(f"{self.log.name}.*") if path != self.compressed_log]
-        return sorted({*renamed, *self._in_ranks(f"*{REPLACED}*")}, key=_natural_order)
+        return self._replaced(files_below(self.ranks))
 
-    def _in_ranks(self, pattern: str) -> Iterable[Path]:
-        """Files of the ranks; nothing where somebody put a link in place of their folder."""
-        return (path for path in files_below(self.ranks) if fnmatchcase(path.name, pattern))
+    def _replaced(self, ranks: Iterable[Path]) -> list[Path]:
+        """Do the same, given the files of the ranks."""
+        renamed = [path for path in self.directory.glob(f"{self.log.name}.*") if path != self.compressed_log]
+        return sorted({*renamed, *(path for path in ranks if REPLACED in path.name)}, key=_natural_order)
 
 
 @dataclass(frozen=True)

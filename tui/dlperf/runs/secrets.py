@@ -29,9 +29,10 @@ def secrets_of(path: Path) -> dict[str, str]:
     """Return the secrets of the campaign that a path is in, by placeholder; empty where none can be read."""
     folder = str(path)  # not a Path: every record that is written asks
     for _ in range(LEVELS + 1):
+        file = os.path.join(folder, SECRETS)
         with suppress(OSError):
-            file = os.path.join(folder, SECRETS)
-            return dict(_read(Path(file), os.stat(file).st_mtime_ns) or {})
+            changed = os.stat(file).st_mtime_ns
+            return dict(_read(Path(file), changed) or {})
         folder = os.path.dirname(folder)
     return {}
 

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import nan
 from pathlib import Path
 
@@ -63,6 +63,8 @@ LOGGERS = _kinds("loggers")
 """Prefixes of loggers: taken off where no format finds a record with them, as many formats read them."""
 
 
+_GROUP = re.compile(rb"\(\?P<\w+>")
+"""The beginning of a group with a name, which an expression may hold once."""
 _COMMA = re.compile(rb"(?<=\d),(?=\d)")
 _DECIMAL_COMMA = re.compile(rb"\d,\d{1,2}(?!\d)|\d,\d{4}")
 """One that is not before thousands, nor before milliseconds."""
@@ -157,7 +159,8 @@ def find_wrapping(lines: Sequence[bytes], kinds: Sequence[Kind] = LAUNCHERS) -> 
     sample = [line[indent:] for line in sample]
     found: list[Kind] = []
     spaced: set[Kind] = set()
-    while len(found) < MOST_PREFIXES:
+    anything = _any_of(tuple(kinds))
+    while len(found) < MOST_PREFIXES and _share(anything, sample) >= anything.least:
         kind = next((kind for kind in kinds if _share(kind, sample) >= kind.least), None)
         if kind is None:
             break
@@ -186,6 +189,13 @@ def _rest(line: bytes, match: re.Match[bytes], spaced: bool) -> bytes:
     """Return what follows a prefix, without the space between them."""
     end = match.end()
     return line[end + (spaced and line[end : end + 1] == b" ") :]
+
+
+@cache
+def _any_of(kinds: tuple[Kind, ...]) -> Kind:
+    """Return one kind for all of them: most logs have no prefix, and each of their lines is looked at once."""
+    alternatives = b"|".join(_GROUP.sub(b"(?:", kind.expression.pattern) for kind in kinds)
+    return Kind(re.compile(alternatives), min(kind.least for kind in kinds))
 
 
 def _share(kind: Kind, lines: Sequence[bytes]) -> float:

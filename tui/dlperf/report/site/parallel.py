@@ -16,6 +16,8 @@ from dlperf.errors import DlperfError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+PORTIONS = 64
+"""Of the items that a process gets, so that one with slow items does not work alone at the end."""
 _inherited: dict[str, Any] = {}
 """The function and its items in a worker, inherited by the fork so that only results are pickled."""
 
@@ -35,7 +37,8 @@ def parallel_map(work: Callable[[Item], Result], items: Sequence[Item]) -> list[
     context = multiprocessing.get_context("fork")
     executor = ProcessPoolExecutor(processes, context, _start_worker, (work, items))
     try:
-        return list(executor.map(_run, range(len(items))))
+        few = len(items) // (processes * PORTIONS)
+        return list(executor.map(_run, range(len(items)), chunksize=max(1, few)))
     except BrokenProcessPool as error:
         raise DlperfError("a worker process was killed: try again") from error
     except BaseException:
