@@ -1,4 +1,4 @@
-"""Verdicts on third-party results, kept with the reports."""
+"""Verdicts on third-party results, kept by the owner of a workspace."""
 
 from __future__ import annotations
 
@@ -75,6 +75,16 @@ def test_a_kept_verdict_is_a_caveat_without_the_raw_log_and_says_when_and_by_wha
     exact, other, noted = audit_workspace(workspace)
     assert [row.verdict.code for row in (exact, other, noted)] == ["exact", "differs_by", "noted_difference"]
     assert (exact.version, exact.recomputed, len(exact.log_sha256), bool(exact.date)) == (version(), 800.0, 64, True)
+
+
+def test_a_verdict_that_was_sent_with_the_reports_is_not_believed(workspace: WorkspacePaths, tmp_path: Path) -> None:
+    verify_published(workspace, [f"owner/repository@abc:{tmp_path / 'raw'}"], write=True)
+    shutil.rmtree(tmp_path / "raw")
+    workspace.audit.rename(workspace.published / "audit.json")
+    problems: list[str] = []
+    exact, other, _ = audit_workspace(workspace, damaged=problems.append)
+    assert [row.recomputed for row in (exact, other)] == [None, None]
+    assert "not believed" in problems[0]
 
 
 @pytest.mark.parametrize(("difference", "caveats"), [(0.0004, []), (-0.0004, []), (-0.0006, ["not_reproduced"])])

@@ -237,7 +237,9 @@ class WorkspacePaths:
     runs = _Path("runs", "root")
     published = _Path("runs/published", "root")
     trash = _Path("runs/.trash", "root")
-    audit = _Path("runs/published/audit.json", "root")
+    audit = _Path("site/audit.json", "root")
+    sent_audit = _Path("runs/published/audit.json", "root")
+    """Where no verdict is believed: ``runs/`` may be what others sent."""
     baselines = _Path("baselines", "root")
     versions = _Path("runs/.versions", "root")
     """Checked-out commits of programs that are compared, while they run."""

@@ -1,4 +1,4 @@
-"""Whether third-party results follow from their raw logs: verdicts kept with the reports, and caveats made of them."""
+"""Whether third-party results follow from their raw logs: verdicts kept by the owner, and caveats made of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from dlperf.messages import Message, message, quoted
 from dlperf.messages.finding import Finding, warning
+from dlperf.opening import is_regular
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.published import PublishedFigure
 from dlperf.runs.schema import SCHEMA_VERSION
@@ -47,7 +48,7 @@ class AuditVerdict:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """``runs/published/audit.json``."""
+    """``site/audit.json``."""
 
     verdicts: tuple[AuditVerdict, ...] = ()
     schema: int = SCHEMA_VERSION
@@ -57,7 +58,14 @@ NONE_KEPT: Mapping[Key, AuditVerdict] = MappingProxyType({})
 
 
 def read_verdicts(workspace: WorkspacePaths, complain: Complain | None = None) -> dict[Key, AuditVerdict]:
-    """Return the verdicts kept in a workspace; none where the file is missing or damaged."""
+    """Return the verdicts kept in a workspace; none where the file is missing or damaged.
+
+    They are the owner's: one that lies with the reports may have come with them, and is reported.
+    """
+    if complain is not None and is_regular(workspace.sent_audit):
+        complain(
+            f"{workspace.sent_audit}: not believed: verdicts are in {workspace.audit}; remove it, or move it there"
+        )
     kept = read_record_if_whole(workspace.audit, Verdicts, complain) or Verdicts()
     return {verdict.key: verdict for verdict in kept.verdicts}
 

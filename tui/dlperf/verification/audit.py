@@ -265,7 +265,7 @@ def verdicts_of(rows: Iterable[AuditRow]) -> dict[Key, AuditVerdict]:
 
 
 def write_verdicts(workspace: WorkspacePaths, rows: Iterable[AuditRow]) -> None:
-    """Keep the verdicts of an audit with the reports."""
+    """Keep the verdicts of an audit in the folder of the owner."""
     kept = verdicts_of(rows)
     write_record(workspace.audit, Verdicts(tuple(kept[key] for key in sorted(kept))))
 
