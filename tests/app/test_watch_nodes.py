@@ -181,6 +181,8 @@ async def test_each_gpu_shows_what_it_did_over_time(workspace: WorkspacePaths):
         await until_shown(pilot, "h200-01", "1410", "595 W", "61 GiB")
         await press(pilot, "end")
         await until_shown(pilot, "0s───", "───2s")
+        await press(pilot, "y")
+        assert "| h200-01 |  |  |  |  |\n| 0 | busy | " in pilot.app.clipboard
 
 
 def test_nobody_logs_in_to_the_machine_that_the_program_runs_on(workspace: WorkspacePaths):

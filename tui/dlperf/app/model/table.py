@@ -145,9 +145,10 @@ def has_words(text: str, words: str) -> bool:
 
 
 def markdown(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table, without the columns that are drawn."""
+    """Return a Markdown table, without the columns that are drawn; the row of a group has its one cell first."""
     titles = [column.title for column in columns]
-    kept = [[cell for cell, column in zip(row, columns, strict=True) if not column.drawn] for row in (titles, *rows)]
+    full = [[*row, *[""] * (len(columns) - len(row))] for row in (titles, *rows)]
+    kept = [[cell for cell, column in zip(row, columns, strict=True) if not column.drawn] for row in full]
     rules = ["---:" if column.right else "---" for column in columns if not column.drawn]
     lines = [[cell.replace("|", "\\|") for cell in row] for row in (kept[0], rules, *kept[1:])]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
