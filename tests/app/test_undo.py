@@ -43,6 +43,37 @@ async def test_what_was_removed_in_an_earlier_session_is_restored_from_the_trash
     assert trashed_campaigns(workspace) == []
 
 
+async def test_undo_takes_back_what_was_restored_from_the_trash_and_then_what_removed_it(workspace: WorkspacePaths):
+    finished_campaign(workspace, "alpha")
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "alpha", "3 ✓")
+        await press(pilot, "D", "y")
+        await until_shown(pilot, "No campaign is left")
+        await press(pilot, "U")
+        await until_shown(pilot, "Trash: enter restores")
+        await press(pilot, "enter")
+        await until_shown(pilot, "alpha is restored.", "3 ✓")
+        await press(pilot, "u")
+        await until_shown(pilot, "No campaign is left")
+        await press(pilot, "u")
+        await until_shown(pilot, "alpha is restored.", "3 ✓")
+
+
+async def test_a_change_that_cannot_be_taken_back_does_not_stand_before_older_ones(workspace: WorkspacePaths):
+    first, second = (finished_campaign(workspace, name) for name in ("alpha", "beta"))
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "alpha", "beta", "3 ✓")
+        for words in ("one", "two"):
+            await press(pilot, "home" if words == "one" else "end", "t", *words, "enter")
+            await until_shown(pilot, f"#{words}")
+        newest = next(paths for paths in (first.paths, second.paths) if tags_of(paths) == ("two",))
+        remove_campaign(workspace, newest)
+        await press(pilot, "u")
+        await until_shown(pilot, "is gone: it was renamed or removed")
+        await press(pilot, "u")
+        await until_shown(pilot, "no tags")
+
+
 async def test_an_empty_trash_says_so(workspace: WorkspacePaths):
     async with driving(workspace) as pilot:
         await until_shown(pilot, "Nothing has been measured")

@@ -164,13 +164,13 @@ def restore_campaign(workspace: WorkspacePaths, trashed: CampaignPaths) -> Campa
     return restored
 
 
-def remove_campaign(workspace: WorkspacePaths, paths: CampaignPaths) -> CampaignPaths:
-    """Move a campaign into the trash of its workspace; return where it is.
+def remove_campaign(workspace: WorkspacePaths, paths: CampaignPaths, to: CampaignPaths | None = None) -> CampaignPaths:
+    """Move a campaign into the trash of its workspace, to a place of its own there or a given one; return where it is.
 
     Raises:
         DlperfError: its engine runs, or it cannot be moved.
     """
-    trash = CampaignPaths(workspace.trash / f"{paths.directory.name}-{time.time_ns()}")
+    trash = to or CampaignPaths(workspace.trash / f"{paths.directory.name}-{time.time_ns()}")
     _move(paths, trash)
     return trash
 

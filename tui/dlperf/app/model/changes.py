@@ -52,16 +52,21 @@ def tag(paths: CampaignPaths, tags: str) -> CampaignChange:
     return CampaignChange(paths.name, paths.name, printable(f"{paths.name}: {words}"), make)
 
 
-def remove(workspace: WorkspacePaths, name: str) -> CampaignChange:
+def remove(workspace: WorkspacePaths, name: str, to: CampaignPaths | None = None) -> CampaignChange:
+    """
+    Args:
+        to: where it was in the trash, where an earlier change may look for it.
+    """
+
     def make() -> CampaignChange:
-        return restore(workspace, remove_campaign(workspace, workspace.campaign(name)), name)
+        return restore(workspace, remove_campaign(workspace, workspace.campaign(name), to), name)
 
     return CampaignChange(name, None, _("{name} is in the trash: u brings it back.", name=printable(name)), make)
 
 
 def restore(workspace: WorkspacePaths, trashed: CampaignPaths, name: str) -> CampaignChange:
     def make() -> CampaignChange:
-        return remove(workspace, restore_campaign(workspace, trashed).name)
+        return remove(workspace, restore_campaign(workspace, trashed).name, trashed)
 
     return CampaignChange(name, name, _("{name} is restored.", name=printable(name)), make)
 

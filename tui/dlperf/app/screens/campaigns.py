@@ -262,11 +262,16 @@ class CampaignsScreen(SortedTableScreen):
 
     @work
     async def _change(self, change: CampaignChange, undoes: bool = False) -> None:
-        """Make a change, remember how to undo it, and follow the campaign by its new name."""
+        """Make a change, remember how to undo it, and follow the campaign by its new name.
+
+        What cannot be undone any more is forgotten: it would stand before the older changes.
+        """
         found: list[CampaignChange] = []
-        if not await self.attempt(lambda: found.append(change.make())):
-            return
+        is_made = await self.attempt(lambda: found.append(change.make()))
         self._undone = self._undone[:-1] if undoes else [*self._undone, *found]
+        self.refresh_bindings()
+        if not is_made:
+            return
         if self.settings.watched == change.name:
             self.settings.watched = change.renamed
         self.table.select(change.renamed)
