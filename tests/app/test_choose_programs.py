@@ -50,15 +50,17 @@ async def test_packages_are_fetched_of_marked_stacks_alone(workspace: WorkspaceP
         await until_shown(pilot, "Nothing is marked whose packages are fetched")
 
 
-async def test_a_program_of_ones_own_is_run_once_and_offered(workspace: WorkspacePaths, tmp_path: Path):
+async def test_a_program_of_ones_own_is_run_once_and_marked(workspace: WorkspacePaths, tmp_path: Path):
     program = tmp_path / "mine.py"
     program.write_text("for step in range(40):\n    print(f'step {step} loss 0.5 123.0 samples/s', flush=True)\n")
-    async with driving(workspace, start_screen="choose") as pilot:
-        await until_shown(pilot, "[ ] numpy")
-        await press(pilot, "N", *f"{sys.executable} {program}", "enter")
+    async with driving(workspace, size=(80, 24), start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await press(pilot, "right", "N")
+        await until_shown(pilot, "[Frameworks]", "─Frameworks─")
+        await press(pilot, *f"--name my.own -- {sys.executable} {program}", "enter")
         await until_shown(pilot, "Done.")
         await press(pilot, "escape")
-        await until_shown(pilot, "[ ] mine")
+        await until_shown(pilot, "[x] my.own", "dlperf run --hardware local --framework my.own")
 
 
 async def test_a_click_elsewhere_starts_no_program(workspace: WorkspacePaths):

@@ -56,6 +56,8 @@ BORDER_ROWS, MIN_ROWS = 2, 8
 FRAME_CELLS = 9
 """Cells of a list besides its entries: border, padding, mark and scroll bar."""
 SHOWN_MISTAKES = 3
+VALUE_OF = "value of "
+"""Before the list for which a value is typed, as the purpose of that."""
 LIST_COLUMNS = (Column("", 12, flexible=True),)
 
 
@@ -77,8 +79,8 @@ class ChooseScreen(PlanActions):
         """Of the catalogue, whose entries are left out."""
         self._read_files: dict[Path, float] = {}
         self._shown_choice: Choice | None = None
-        self._typed_axis = "hardware"
-        """Of the value that is being typed."""
+        self._axis = "hardware"
+        """The list that has or had the focus."""
 
     def body(self) -> ComposeResult:
         yield StatusLine("lists-line")
@@ -127,6 +129,8 @@ class ChooseScreen(PlanActions):
             self._mistakes = [said, *(printable(str(problem)) for problem in problems[:SHOWN_MISTAKES])]
         self.choose(self.settings.choice)
         for name in catalog.frameworks.keys() - known.keys():
+            if self.is_adding:
+                self.mark_program(name)
             self.query_one("#frameworks", RowTable).select(name)
             self.action_show_list("frameworks")
 
@@ -193,8 +197,9 @@ class ChooseScreen(PlanActions):
         self.query_one("#lists-line", StatusLine).update(line if self.has_class("-narrow") else "")
 
     def _current_axis(self) -> str:
-        focused = self.focused.id if self.focused is not None else None
-        return focused if focused in AXES else "hardware"
+        if self.focused is not None and self.focused.id in AXES:
+            self._axis = self.focused.id
+        return self._axis
 
     def _selected_option(self) -> Option | None:
         axis = self._current_axis()
@@ -237,17 +242,16 @@ class ChooseScreen(PlanActions):
 
     def action_add_value(self) -> None:
         axis = self._current_axis()
-        self.query_one(Prompt).ask("value", _(VALUE_LABELS[axis], list=_(TITLES[axis])))
-        self._typed_axis = axis
+        self.query_one(Prompt).ask(VALUE_OF + axis, _(VALUE_LABELS[axis], list=_(TITLES[axis])))
 
-    def _value_typed(self, text: str) -> None:
+    def _value_typed(self, axis: str, text: str) -> None:
         """Mark a value that was typed, or say why it is none."""
-        problem = problem_of_value(self._typed_axis, text)
+        problem = problem_of_value(axis, text)
         if problem:
             self.report(RequestError(problem))
-        elif text not in self.choice.values(self._typed_axis):
-            self.choose(self.choice.toggle(self._typed_axis, text))
-            self.query_one(f"#{self._typed_axis}", RowTable).select(text)
+        elif text not in self.choice.values(axis):
+            self.choose(self.choice.toggle(axis, text))
+            self.query_one(f"#{axis}", RowTable).select(text)
 
     def action_add_repeats(self, count: int) -> None:
         configurations = self.plan.configurations if self.plan else ()
@@ -326,7 +330,7 @@ class ChooseScreen(PlanActions):
             self._matching[event.purpose] = event.text
             if self._options:  # else once the catalogue is read
                 self._show_list(event.purpose)
-        elif event.final and event.purpose == "value" and event.text.strip():
-            self._value_typed(event.text.strip())
+        elif event.final and event.purpose.startswith(VALUE_OF) and event.text.strip():
+            self._value_typed(event.purpose.removeprefix(VALUE_OF), event.text.strip())
         elif event.final:
             self.text_typed(event)

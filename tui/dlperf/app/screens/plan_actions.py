@@ -39,6 +39,8 @@ class PlanActions(PlaceScreen):
 
     catalog: Catalog | None = None
     plan: Plan | None = None
+    is_adding = False
+    """A program of the user's own, which is marked once it is in the catalogue."""
 
     @property
     def choice(self) -> Choice:
@@ -88,12 +90,26 @@ class PlanActions(PlaceScreen):
             self.app.push_screen(CommandPage(_("Packages"), self.workspace, ["fetch", *words]))
 
     def action_add_program(self) -> None:
-        label = _("your program with its arguments, such as: python train.py --bs 32")
+        label = _("your program, such as: python train.py --bs 32, or: --name ID -- python …")
         self.query_one(Prompt).ask("program", label, starts_something=True)
 
-    def _add_program(self, command: str) -> None:
-        """Run a program once and write its entries, which the lists then show."""
-        self.app.push_screen(CommandPage(_("Own program"), self.workspace, ["init", "--program", command]))
+    def _add_program(self, text: str) -> None:
+        """Run a program once and write its entries, which the lists then show and mark."""
+        try:
+            words = program_words(text)
+        except ValueError as error:
+            self.report(error)
+            return
+        self.is_adding = True
+        self.app.push_screen(CommandPage(_("Own program"), self.workspace, words))
+
+    def mark_program(self, framework: str) -> None:
+        """Mark a program that was added, on this machine, where it has run."""
+        from dlperf.view.here import machine_here
+
+        assert self.catalog is not None
+        self.is_adding = False
+        self.choose(Choice({"hardware": (machine_here(self.catalog).id,), "frameworks": (framework,)}))
 
     def _runnable(self) -> bool:
         return self.plan is not None and any(not item.example for item in self.plan.configurations)
@@ -242,6 +258,18 @@ class PlanActions(PlaceScreen):
         if await self.attempt(partial(start_campaign, self.workspace, plan, name)):
             self.settings.choice = replace(self.choice, name="")
             self.main.watch_campaign(name)
+
+
+def program_words(text: str) -> list[str]:
+    """Return the command that adds a program; options of that stand before the program, ended by ``--``.
+
+    Raises:
+        ValueError: a quotation mark of the options is not closed.
+    """
+    options, dashes, command = text.partition(" -- ")
+    if dashes and text.startswith("-"):
+        return ["init", *shlex.split(options), "--program", command]
+    return ["init", "--program", text]
 
 
 def preset_columns() -> tuple[Column, ...]:

@@ -15,7 +15,7 @@ from dlperf.opening import read_bytes
 from dlperf.plan import Selection, expand
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.store import write_atomic
-from dlperf.view.here import gpus_here
+from dlperf.view.here import gpus_here, machine_here
 from dlperf.view.program.command import MORE_STEPS, STEPS, Program, refuse_taken
 from dlperf.view.program.entries import as_yaml
 from dlperf.view.program.recognition import NoRateError, ProgramOutput, recognise
@@ -58,7 +58,8 @@ def add_program(program: Program, place: EntryFolder, seconds: float, ship: bool
     refuse_taken(program.name, catalog)
     shipment = shipment_of(program.words, program.folder) if ship else None
     files = _files_to_write(shipment, place)
-    machine, kind = _machine_here(catalog)
+    here = machine_here(catalog.on_machine(gpus_here()))
+    machine, kind = here.id, "gpu" if here.accelerator else "cpu"
     recognised = _try(program, catalog, seconds, say)
     if not (place.root / "mkdocs.yml").exists():
         place.create(place.root)
@@ -105,16 +106,6 @@ def _run(program: Program, steps: int, seconds: float, say: Say) -> Output:
     words = program.trial_words(steps)
     say(f"running for at most {seconds:.0f} s: {shlex.join(words)}")
     return run_bounded(words, program.folder, seconds)
-
-
-def _machine_here(catalog: Catalog) -> tuple[str, str]:
-    """Return the entry that describes this machine, with its GPUs where it has any, and the kind of its devices."""
-    here = catalog.on_machine(gpus_here()).hardware
-    found = [item for item in here.values() if item.is_here and not item.example]
-    if not found:
-        raise RequestError("no hardware of the catalogue is this machine: describe it in catalog/hardware/")
-    best = max(found, key=lambda item: (item.accelerator is not None, item.gpus_per_node))
-    return best.id, "gpu" if best.accelerator else "cpu"
 
 
 def _write(files: dict[Path, bytes], entries: Path, selection: Selection, place: EntryFolder) -> None:
