@@ -138,6 +138,24 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
     )
 
 
+def test_a_unit_of_the_last_digit_is_no_lead_of_a_kind_either() -> None:
+    def lead(unit: float) -> list[ConfigurationResult]:
+        sides = [
+            claimable(side, *(value,) * 5, turn=turn)
+            for turn, (side, value) in enumerate(((ROW, 12.3), (PYTORCH, 12.3 + unit)))
+        ]
+        return [
+            replace(of_trials(side, conditions=CONDITIONS | {"gpu.uuid": f"GPU-{gpu}"}), campaign=f"c{gpu}")
+            for gpu in range(3)
+            for side in sides
+        ]
+
+    one, two = (claim(*rows[:2], rows=rows) for rows in (lead(0.1), lead(0.2)))
+    assert (one.gpus, one.verdict.code, two.verdict.code) == (3, "same", "better")
+    assert one.found is not None
+    assert one.found.loss > 0.0081
+
+
 def test_gpus_that_are_in_several_sets_count_once() -> None:
     pairs = [on_gpu(gpus, 1.05) for gpus in ("1, GPU-2", "2, GPU-1", "1, GPU-3", "4, GPU-5", "6, GPU-7")]
     assert claim(*pairs[0], rows=[row for pair in pairs for row in pair]).gpus == 3

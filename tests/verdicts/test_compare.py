@@ -184,7 +184,7 @@ def test_only_what_is_clear_passes_or_fails_a_threshold(b: tuple[float, ...], ou
 
 
 def test_a_threshold_allows_for_how_much_campaigns_are_known_to_differ():
-    steady = (on_one_machine(row(name, *values)) for name, values in (("a", (100,) * 5), ("b", (96,) * 5)))
+    steady = (on_one_machine(row(name, *values)) for name, values in (("a", (100.1,) * 5), ("b", (96.1,) * 5)))
     pair = only(list(steady))
     assert below(judged(pair), 0.97) == "worse"
     assert below(judged(pair, Variation(0.02, 10)), 0.97) == "cannot_tell"

@@ -76,6 +76,16 @@ def test_a_change_within_the_loss_that_is_named_is_none():
     assert judge_history(rows[-1], rows, Options(loss=0.005)).outcome == "worse"
 
 
+def test_a_unit_of_the_last_digit_that_was_printed_is_no_change_of_level():
+    rows, finer = (history(*[before] * 10, *[since] * 8) for before, since in ((12.3, 12.2), (12.301, 12.201)))
+    found = judge_history(rows[-1], rows)
+    assert (found.outcome, judge_history(finer[-1], finer).outcome) == ("same", "worse")
+    assert found.found is not None
+    assert found.found.loss > 0.0081
+    two_units = history(*[12.3] * 10, *[12.1] * 8)
+    assert judge_history(two_units[-1], two_units).outcome == "worse"
+
+
 def test_a_level_that_was_kept_names_the_campaigns_that_show_it():
     rows = history(*[100.0, 100.1] * 8)
     assert str(judge_history(rows[-1], rows).verdict).endswith("(of the last 5 campaigns against 11 before them)")

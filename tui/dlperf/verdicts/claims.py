@@ -13,11 +13,11 @@ from dlperf.verdicts.conditions import (
     Pair,
     incomparable,
     obstacles,
-    rounding,
     scores,
     within_drift,
 )
 from dlperf.verdicts.families import family_of
+from dlperf.verdicts.inference.rounding import rounding
 from dlperf.verdicts.inference.verdict import (
     CLAIM,
     LEAST_UNITS,
@@ -224,7 +224,7 @@ def _within_machines(a: ConfigurationResult, b: ConfigurationResult, difference:
 
 def _evidence(a: ConfigurationResult, b: ConfigurationResult, known: Known) -> Sides:
     machines = () if a.hardware == b.hardware else (known.between_machines,)
-    return Sides(scores(a), scores(b), between=machines, rounding=rounding(a, b))
+    return Sides(scores(a), scores(b), between=machines, rounding=rounding(a.values, b.values))
 
 
 def _invitation(found: Verdict | None, evidence: Sides, of_kind: bool) -> Message:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import isclose
 
 from dlperf.catalog.axes import REVISION
 from dlperf.evidence.facts import LIBRARIES
@@ -20,8 +19,6 @@ MOST_IN_ROW = 2
 """Trials of one side after each other in trials that ran in turns: ABAB and ABBA are, AAABBB is not."""
 SAID = ("measured_once", "too_few_trials", "short_window")
 """Findings that other conditions of a claim say already."""
-MOST_DECIMALS = 4
-"""With more, values are computed from times or averages."""
 MACHINE = ("gpu.uuid", "machine")
 """Conditions of a trial that name its machine."""
 THIRD_PARTY = message("third_party")
@@ -36,20 +33,6 @@ def scores(row: ConfigurationResult) -> tuple[float, ...]:
     if any(value <= 0 for value in values):
         return ()
     return values if row.direction == "higher" else tuple(1 / value for value in values)
-
-
-def rounding(a: ConfigurationResult, b: ConfigurationResult) -> float:
-    """Return the relative difference that rounding alone may make of values which were printed with few digits.
-
-    Trials that vary by two units of the last digit average it out.
-    """
-    sides = a.values, b.values
-    values = [value for side in sides for value in side]
-    units = (10.0**-decimals for decimals in range(1, MOST_DECIMALS + 1))
-    unit = next((unit for unit in units if all(isclose(round(each / unit) * unit, each) for each in values)), 0.0)
-    if not all(sides) or min(values) <= 0 or all(max(side) - min(side) > 1.5 * unit for side in sides):
-        return 0.0
-    return unit / min(values)
 
 
 def incomparable(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:

@@ -15,6 +15,7 @@ from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim
 from dlperf.verdicts.conditions import Recorded, last_start, machine_of
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, Change, last_change
+from dlperf.verdicts.inference.rounding import rounding
 from dlperf.verdicts.inference.verdict import Policy, Sides, Verdict, judge
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, Outcome, describe_verdict
 from dlperf.verdicts.refusals import failures, refusals
@@ -59,12 +60,34 @@ def judge_history(
         short = message("trend_short", count=len(recent), least=LEAST_VALUES)
         unfit = [why for each in reversed(history) for why in refusals(each, row)]
         return _open(row, short, *unfit[:1])
-    machines = [machine_of(each) for each in recent]
-    change = last_change([each.score for each in recent], machines, looks_of(history))
+    change = _change(recent, looks_of(history))
     found = _unchanged(row, recent, options) if change is None else _changed(row, recent, change, options)
     if found.found is not None and found.outcome == "cannot_tell":
         found = _with_needed(found, found.found, recent, looks_of(history), options, last)
     return _open(row, *failures(row)) if found.outcome in ("better", "same") and any(failures(row)) else found
+
+
+def _change(history: Rows, looks: int) -> Change | None:
+    def hidden(before: slice, since: slice) -> float:
+        return _hidden(history[before], history[since])
+
+    return last_change([each.score for each in history], [machine_of(each) for each in history], looks, hidden)
+
+
+def _hidden(before: Rows, since: Rows) -> float:
+    """Return the relative difference that rounding alone may make on the machine on which it makes most."""
+
+    def printed(rows: Rows, machine: Recorded) -> list[float]:
+        return [value for each in rows if machine_of(each) == machine for value in each.values]
+
+    machines = {machine_of(each) for each in before}
+    return max((rounding(printed(before, name), printed(since, name)) for name in machines), default=0.0)
+
+
+def _sides(before: Rows, since: Rows) -> Sides:
+    """Return the evidence of campaigns on one machine."""
+    a, b = ([each.score for each in side] for side in (before, since))
+    return Sides(a, b, rounding=_hidden(before, since))
 
 
 def _open(row: ConfigurationResult, *why: Message) -> Judgement:
@@ -85,8 +108,7 @@ def _changed(row: ConfigurationResult, history: Rows, change: Change, options: O
     machine = _newest_that_changed(before, since, change.fell)
     left, right = ([each for each in side if machine_of(each) == machine] for side in (before, since))
     pair = claim(_middle(left), _middle(right))
-    sides = Sides([each.score for each in left], [each.score for each in right])
-    found = judge(sides, options.of(LEVELS)) if options.loss else None
+    found = judge(_sides(left, right), options.of(LEVELS)) if options.loss else None
     if found is not None and found.code == "same":
         return Judgement(row.id, row.metric, "same", describe_verdict(found, row, "same"), pair, found)
     outcome: Outcome = "worse" if change.fell else "better"
@@ -117,7 +139,7 @@ def _unchanged(row: ConfigurationResult, history: Rows, options: Options) -> Jud
     before, recent = _levels(history)
     if len(before) < LEVELS.least:
         return _open(row, message("trend_other_machine", least=LEVELS.least, recent=RECENT))
-    found = judge(Sides([each.score for each in before], [each.score for each in recent]), options.of(LEVELS))
+    found = judge(_sides(before, recent), options.of(LEVELS))
     pair = claim(_middle(before), _middle(recent))
     if found is not None and found.code == "same" and _is_near(row, before, found.loss):
         kept = message("trend_kept", why=describe_verdict(found, row, "same"), recent=len(recent), before=len(before))
@@ -145,9 +167,7 @@ def _with_needed(item: Judgement, found: Verdict, history: Rows, looks: int, opt
 
 
 def _is_decided(history: Rows, looks: int, options: Options) -> bool:
-    machines = [machine_of(each) for each in history]
-    changed = last_change([each.score for each in history], machines, looks) is not None
-    return changed or _unchanged(history[-1], history, options).outcome == "same"
+    return _change(history, looks) is not None or _unchanged(history[-1], history, options).outcome == "same"
 
 
 def _is_near(row: ConfigurationResult, before: Rows, loss: float) -> bool:

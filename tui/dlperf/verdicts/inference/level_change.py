@@ -6,7 +6,7 @@ there is none is simulated by ``benchmarks/verdicts.py``.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,12 @@ class Change:
     """Whether the later level is the lower one, on the machines of both."""
 
 
-def last_change(values: Sequence[float], machines: Sequence[Hashable] = (), looks: int = 0) -> Change | None:
+def last_change(
+    values: Sequence[float],
+    machines: Sequence[Hashable] = (),
+    looks: int = 0,
+    hidden: Callable[[slice, slice], float] = lambda before, since: 0.0,
+) -> Change | None:
     """Return the last change of level that is clearer than chance would make it, or None.
 
     Binary segmentation: the best split into two levels (Scott and Knott 1974), then the best of what follows it. The
@@ -46,22 +51,25 @@ def last_change(values: Sequence[float], machines: Sequence[Hashable] = (), look
             own, and only values of one machine are exchanged.
         looks: how often the series was looked at within a year, this time included: the level of the n-th look is
             ``SPENT`` / n.
+        hidden: returns the relative difference of two parts of the series that is no change, as rounding makes it.
     """
     strata = list(machines) or [None] * len(values)
     level = SPENT / max(looks, LEAST_VALUES)
     found, start = None, 0
     while len(values) - start >= LEAST_VALUES:
-        split, p, fell = _best_split(values[start:], strata[start:], level)
-        if p > level:
+        split, p, change = _best_split(values[start:], strata[start:], level)
+        index = start + split
+        if p > level or abs(change) <= hidden(slice(start, index), slice(index, None)):
             break
-        found = Change(start, start + split, p, fell)
-        start = found.index
+        found = Change(start, index, p, fell=change < 0)
+        start = index
     return found
 
 
-def _best_split(values: Sequence[float], strata: Sequence[Hashable], level: float) -> tuple[int, float, bool]:
-    """Return the best split, its p, which is only exact where it is significant, and whether the values fell there."""
+def _best_split(values: Sequence[float], strata: Sequence[Hashable], level: float) -> tuple[int, float, float]:
+    """Return the best split, its p, which is only exact where it is significant, and the relative change there."""
     series = np.array(values, dtype=float)
+    level_of_all = series.mean()
     places = [np.flatnonzero([other == name for other in strata]) for name in dict.fromkeys(strata)]
     for group in places:
         series[group] -= series[group].mean()
@@ -77,7 +85,8 @@ def _best_split(values: Sequence[float], strata: Sequence[Hashable], level: floa
         as_clear += int((_clearness(drawn, weights).max(axis=1) >= clearness.max() * (1 - 1e-9)).sum())
         if as_clear > level * (sum(chunks) + 1):
             break
-    return index, as_clear / (sum(chunks) + 1), bool(series[:index].sum() > 0)
+    change = -series[:index].sum() / (weights[index - 1] or 1.0) / level_of_all
+    return index, as_clear / (sum(chunks) + 1), float(change)
 
 
 def _chunks(level: float) -> list[int]:

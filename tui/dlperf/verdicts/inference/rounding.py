@@ -1,0 +1,43 @@
+"""What the digits with which values were printed hide of their difference. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import isclose
+
+DECIMALS = range(-3, 5)
+"""Decimals that a program prints, from those of 14.2K on; with more, values are computed from times or averages."""
+ZEROS = 3
+"""Zeros at the end of whole numbers that show them to be rounded: one of a thousand has as many by chance."""
+ZEROS_OF_SIDE = 2
+"""Decimals of zero by which a side is shown to have fewer than the other: one of a hundred by chance."""
+
+
+def rounding(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return the relative difference that rounding alone may make of two sides, whose values are as they were printed.
+
+    Each value may be half a unit of its last digit more or less. Values of a side that vary by two units average it
+    out.
+    """
+    if not a or not b or min(*a, *b) <= 0:
+        return 0.0
+    values, sides = {*a, *b}, (set(a), set(b))
+    common = _decimals(values)
+    if common < 0 and len(values) * -common < ZEROS:
+        common = 0
+    fewest = [max(_decimals(side), min(common, 0)) for side in sides]
+    shown = [len(side) * (common - few) >= ZEROS_OF_SIDE for side, few in zip(sides, fewest, strict=True)]
+    digits = [few if fewer else common for few, fewer in zip(fewest, shown, strict=True)]
+    return sum(_hidden(side, 10.0**-count) for side, count in zip((a, b), digits, strict=True))
+
+
+def _hidden(values: Sequence[float], unit: float) -> float:
+    if unit < 10.0 ** -max(DECIMALS) or max(values) - min(values) > 1.5 * unit:
+        return 0.0
+    return unit / 2 / min(values)
+
+
+def _decimals(values: Collection[float]) -> int:
+    """Return the fewest decimals that these values need."""
+    found = (each for each in DECIMALS if all(isclose(round(value, each), value) for value in values))
+    return next(found, DECIMALS.stop)
