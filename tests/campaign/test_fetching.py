@@ -82,6 +82,16 @@ def test_a_lock_without_hashes_is_refused(tmp_path, wanted):
         fetch(wanted, NODE, tmp_path)
 
 
+def test_an_index_that_sends_a_byte_now_and_then_is_given_up(tmp_path, wanted, monkeypatch):
+    monkeypatch.setattr(fetching.sys, "executable", python_with_pip())
+    monkeypatch.setattr(fetching, "_PACKAGE_SECONDS", 1.5)
+    node = NodePython("3.12.3", "linux-x86_64", "2.28", {"pandas": "2.0"})
+    with dripping_server() as address:
+        monkeypatch.setenv("PIP_INDEX_URL", address)
+        with pytest.raises(DlperfError, match=r"not whole after 1\.5 s"):
+            fetch(wanted, node, tmp_path)
+
+
 def test_a_server_of_a_file_that_sends_a_byte_now_and_then_is_given_up(wanted, monkeypatch):
     monkeypatch.setattr(fetching, "_FILE_SECONDS", 0.5)
     with dripping_server() as address, pytest.raises(DlperfError, match=r"not whole within 0\.5 s"):

@@ -30,6 +30,8 @@ from dlperf.runs.records import State
 MARK = b"dlperf-python: "
 """Begins the line in which ``locked.py describe`` prints what it found."""
 _FILE_SECONDS, _SILENT_SECONDS = 600.0, 60.0
+_PACKAGE_SECONDS = 7200.0
+"""For one package: the largest of PyTorch at 300 kB/s."""
 _MOST_BYTES = 1 << 24
 """Of a file that is no package."""
 _OLDEST_GLIBC = 5
@@ -249,13 +251,38 @@ def _pip(node: NodePython, *words: str) -> Iterator[str]:
     else:
         raise RequestError("fetching wheels needs pip: install it beside dlperf (`python3 -m ensurepip`)")
     command = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", *words]
-    said, errors = "no message", [""]
+    said, errors, overdue = "no message", [""], threading.Event()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
+        for line in _lines_in_time(process, overdue):
             said = line.strip() or said
             errors += [said] if line.startswith("ERROR") else []
             yield line
+    if overdue.is_set():
+        raise DlperfError(f"pip: a package was not whole after {_PACKAGE_SECONDS:g} s: its index answers too slowly")
     if process.returncode:
         wheels = f"wheels for Python {node.python} on {node.platform}"
         raise DlperfError(f"pip could not download the {wheels}: {errors[-1].removeprefix('ERROR: ') or said}")
+
+
+def _lines_in_time(process: subprocess.Popen[str], overdue: threading.Event) -> Iterator[str]:
+    """Yield what pip prints; end it where a package takes too long, however often its server sends a byte."""
+
+    def end() -> None:
+        overdue.set()
+        process.kill()
+
+    def limit() -> threading.Timer:
+        timer = threading.Timer(_PACKAGE_SECONDS, end)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    timer = limit()
+    try:
+        for line in process.stdout or ():
+            if line.startswith("Collecting "):
+                timer.cancel()
+                timer = limit()
+            yield line
+    finally:
+        timer.cancel()
