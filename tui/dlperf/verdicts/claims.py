@@ -215,11 +215,11 @@ def _too_few(pairs: Sequence[Pair]) -> list[Message]:
 
 
 def _within_machines(a: ConfigurationResult, b: ConfigurationResult, difference: float, known: Known) -> list[Message]:
-    """Return that machines of a kind vary by more than two frameworks differ on one of them."""
-    share = known.between_machines.share
-    if family_of(a.framework) == family_of(b.framework) or abs(difference) > share:
+    """Return that machines of a kind differ by more than two frameworks do on one of them."""
+    reach = known.between_machines.reach
+    if family_of(a.framework) == family_of(b.framework) or abs(difference) > reach:
         return []
-    return [message("within_machines", difference=abs(difference), share=share, units=LEAST_UNITS)]
+    return [message("within_machines", difference=abs(difference), reach=reach, units=LEAST_UNITS)]
 
 
 def _evidence(a: ConfigurationResult, b: ConfigurationResult, known: Known) -> Sides:

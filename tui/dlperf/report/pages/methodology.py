@@ -45,6 +45,7 @@ def methodology(language: Language, data: SiteData) -> str:
         in_row=conditions.MOST_IN_ROW,
         largest_loss=figures.percent(verdict.LARGEST_LOSS),
         assumed=figures.percent(verdict.ASSUMED_MACHINES.share),
+        lead=figures.percent(verdict.ASSUMED_MACHINES.reach),
         units=verdict.LEAST_UNITS,
         in_turns=verdict.IN_TURNS,
         detectable=_detectable(page),

@@ -78,6 +78,11 @@ class Variation:
     share: float
     freedom: float = math.inf
 
+    @property
+    def reach(self) -> float:
+        """The relative deviation that is exceeded as rarely as the level says, by Student's t."""
+        return self.share * two_sided(LEVEL, self.freedom)
+
 
 ASSUMED_MACHINES = Variation(0.015, 6)
 """Between machines of one kind until three were measured: the GPUs of a cluster differ by 8 % on average from the
