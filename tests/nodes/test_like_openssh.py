@@ -208,6 +208,8 @@ CASES = {
         lambda server: f"{_authority(server)}@revoked * {_key(server, 'other_key')}\n",
         prepare=_certified("127.0.0.1"),
     ),
+    "an option that none knows, for another machine": Case(False, _known, "Host other\n NoOption yes\n"),
+    "an option that none knows, to be ignored": Case(True, _known, "IgnoreUnknown NoO*,x\nNoOption yes\n"),
     "a terminal and a command in the configuration": Case(True, _known, "RequestTTY force\nLogLevel QUIET\n"),
 }
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import random
 import shlex
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +60,7 @@ class OpenSshTransport:
             RefusedError: the host key is unknown or wrong, or the server takes none of our keys.
             UnreachableError: the machine does not answer.
         """
-        destination = self._destination()
+        destination = _destination(self.host, self.port, self.user)
         server = await _server(destination)
         command = ("ssh", "-T", *server.options, *destination, shlex.join(argv))
         complaint = ""
@@ -74,10 +75,20 @@ class OpenSshTransport:
         locked = await _locked_key(complaint, server)
         raise connection_error(complaint, server.name, server.connect_seconds, server.first("proxyjump"), locked)
 
-    def _destination(self) -> tuple[str, ...]:
-        port = ("-p", str(self.port)) if self.port else ()
-        user = ("-l", self.user) if self.user else ()
-        return (*port, *user, "--", self.host)
+
+async def refuse_bad_configuration(host: str, port: int | None, user: str | None) -> None:
+    """Raise RefusedError where ssh does not read its configuration, such as for an option that it does not know.
+
+    Without a client of OpenSSH nothing is refused.
+    """
+    if shutil.which("ssh"):
+        await _server(_destination(host, port, user))
+
+
+def _destination(host: str, port: int | None, user: str | None) -> tuple[str, ...]:
+    port_words = ("-p", str(port)) if port else ()
+    user_words = ("-l", user) if user else ()
+    return (*port_words, *user_words, "--", host)
 
 
 @dataclass(frozen=True)

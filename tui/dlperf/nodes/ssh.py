@@ -1,7 +1,7 @@
 """Connect to a machine by asyncssh with OpenSSH's ~/.ssh/config, agent and known_hosts. Host keys are always checked.
 
 Options by which OpenSSH refuses machines and which asyncssh does not read are refused; ``openssh`` is the transport for
-them.
+them. What OpenSSH's client, where there is one, does not read as its configuration is refused, too.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from asyncssh.config import SSHClientConfig
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.messages import Message, message
 from dlperf.nodes.known_hosts import KnownHosts, names_of
+from dlperf.nodes.openssh import refuse_bad_configuration
 from dlperf.nodes.transport import connection_gate, last_line
 
 CONNECT_SECONDS = 10.0
@@ -111,6 +112,7 @@ async def connect(
         RefusedError: the host key is unknown or wrong, or the server takes none of our keys.
         UnreachableError: the machine does not answer.
     """
+    await refuse_bad_configuration(host, port, user)
     given = {name: value for name, value in (("port", port), ("username", user)) if value is not None}
     try:
         options = asyncssh.SSHClientConnectionOptions(config=(), host=host, **given)
