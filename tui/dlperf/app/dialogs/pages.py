@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
@@ -17,7 +19,7 @@ from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
 
-from dlperf.app.actions import ACTIONS, EVERYWHERE, PARTS, bindings_of
+from dlperf.app.actions import ACTIONS, EVERYWHERE, PARTS, Action, bindings_of
 from dlperf.app.guarded import ClosesOnce
 from dlperf.app.model.table import Column, Row, aligned, markdown
 from dlperf.app.widgets.row_table import RowTable
@@ -60,15 +62,19 @@ def no_match(text: str, total: int) -> str:
 class TextPage(DialogPage[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("text_page")
 
-    def __init__(self, title: str, text: str) -> None:
+    def __init__(self, title: str, text: str, drawn: RenderableType | None = None) -> None:
+        """
+        Args:
+            drawn: what is shown of the text, if not the text itself.
+        """
         super().__init__()
-        self._title, self._text = title, text
+        self._title, self._text, self._drawn = title, text, drawn
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="page") as page:
             page.border_title = Text(self._title).markup
             page.border_subtitle = links((_("esc closes"), CLOSE), (_("y copies"), "screen.copy"))
-            yield Static(self._text, markup=False)
+            yield Static(self._drawn or self._text, markup=False)
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self._text)
@@ -150,7 +156,19 @@ def help_page(place: str, text: str) -> TextPage:
         **{_(title): ACTIONS[part] for part, title in PARTS.items()},
     }
     lines = [text]
+    drawn: list[RenderableType] = [Text(text)]
     for title, actions in keys.items():
         width = max(KEY_WIDTH, *(cell_len(action.shown_keys) for action in actions))
         lines += ["", title, *(f"{aligned(action.shown_keys, width)}  {_(action.help)}" for action in actions)]
-    return TextPage(_("Help"), "\n".join(lines))
+        drawn += [Text(f"\n{title}"), _keys_table(actions, width)]
+    return TextPage(_("Help"), "\n".join(lines), Group(*drawn))
+
+
+def _keys_table(actions: Sequence[Action], width: int) -> Table:
+    """Return keys and what they do, of which long lines go on below their beginning."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(width=width)
+    table.add_column(overflow="fold")
+    for action in actions:
+        table.add_row(Text(action.shown_keys), Text(_(action.help)))
+    return table
