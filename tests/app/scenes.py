@@ -176,7 +176,7 @@ async def answered_machines(pilot: Pilot[str]) -> None:
 
 async def machine_form(pilot: Pilot[str]) -> None:
     await answered_machines(pilot)
-    await press(pilot, "n", *"h200", "tab", *"gpu01 gpu02", "tab", "tab", *"h999", "ctrl+s")
+    await press(pilot, "n", *"h200", "tab", *"gpu01 gpu02", "tab", "tab", "tab", *"h999", "ctrl+s")
     await until_shown(pilot, "h999")
 
 

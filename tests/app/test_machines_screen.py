@@ -116,12 +116,21 @@ async def test_machines_are_asked_while_the_screen_is_shown(workspace: Workspace
 
 
 async def test_what_ran_on_a_machine_is_listed(workspace: WorkspacePaths):
-    finished_campaign(workspace, "elsewhere")
+    (hardware,) = finished_campaign(workspace, "elsewhere").record.selection.hardware
+    (workspace.catalog / "hardware.yaml").parent.mkdir()
+    (workspace.catalog / "hardware.yaml").write_text(
+        f"{{id: {hardware}, title: Mine, nodes: [{{name: mine, transport: local}}]}}\n"
+    )
     async with driving(workspace, start_screen="machines") as pilot:
-        await until_shown(pilot, "local", "free")
+        await until_shown(pilot, "local", "free", "mine")
+        await until(pilot, lambda: pilot.app.book.summaries["elsewhere"].hardware == (hardware,))
+        pilot.app.screen.table.select(("local", "local"))
+        await press(pilot, "enter")
+        await until_shown(pilot, "Nothing has run on local from this workspace.")
+        pilot.app.screen.table.select((hardware, "mine"))
         await press(pilot, "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, CampaignsScreen))
-        await until_shown(pilot, "None of 1 matches local. esc shows all.")
+        await until_shown(pilot, f"/{hardware} · esc shows all", "elsewhere")
 
 
 async def test_a_machine_is_added_asked_for_its_gpus_and_opened_at_its_line(workspace: WorkspacePaths):
@@ -138,13 +147,16 @@ async def test_a_machine_is_added_asked_for_its_gpus_and_opened_at_its_line(work
         await until_shown(pilot, "box.yaml. c checks it.")
         await press(pilot, "down", "e")
         await until_shown(pilot, "Edit box")
-        await press(pilot, *"gone.test", "tab", "tab", *"h999", "ctrl+s")
+        await press(pilot, *"gone.test", "tab", *"a b", "ctrl+s")
+        await until_shown(pilot, "address: one for each host, or none")
+        await press(pilot, "ctrl+u", *"10.0.0.7", "tab", "tab", *"h999", "ctrl+s")
         await until_shown(pilot, "accelerator: no h999")
         await press(pilot, "ctrl+u", "enter")
         await until_gone(pilot, "Edit box")
     place = place_of(workspace.catalog, "box")
     assert place == (workspace.catalog / "hardware" / "box.yaml", 1)
-    assert load_catalog(workspace.catalog).hardware["box"].nodes[0].host == "gone.test"
+    (node,) = load_catalog(workspace.catalog).hardware["box"].nodes
+    assert (node.host, node.address) == ("gone.test", "10.0.0.7")
 
 
 async def test_the_palette_adds_a_machine_from_any_screen(workspace: WorkspacePaths):
@@ -217,9 +229,9 @@ def test_what_is_changed_in_the_form_is_changed_in_the_file_alone(workspace: Wor
 
 
 def test_this_machine_becomes_another_one(workspace: WorkspacePaths):
-    problem, text = _changed(workspace, "other", hosts="far.test", user="bench")
+    problem, text = _changed(workspace, "other", hosts="far", addresses="far.test", user="bench")
     assert problem == ""
-    assert "[{name: other, user: bench, host: far.test}]" in text
+    assert "[{name: other, user: bench, address: far.test, host: far}]" in text
 
 
 @pytest.mark.parametrize(

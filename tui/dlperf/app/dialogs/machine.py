@@ -39,6 +39,7 @@ class Field:
 FIELDS = (
     Field("id", N_("name"), N_("of the entry, such as a100-01")),
     Field("hosts", N_("host"), N_("HOST[:PORT]; several: a b; empty: this machine")),
+    Field("addresses", N_("address"), N_("for the others, where that is not the host: a b")),
     Field("user", N_("user"), N_("to log in as; empty: as `ssh` decides")),
     Field("accelerator", N_("accelerator"), N_("of the catalogue, such as h100-sxm; empty: none")),
     Field("gpus", N_("GPUs"), N_("of each machine; on one without: worker processes")),

@@ -22,6 +22,7 @@ from dlperf.app.dialogs.pages import filtered_title, no_match
 from dlperf.app.model.machines.entry import MachineEntry, place_of
 from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine, problem_text
 from dlperf.app.model.table import Row
+from dlperf.app.screens.base import REFUSAL_SECONDS
 from dlperf.app.screens.plan_actions import check_page, check_rows
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.watching import login_of
@@ -31,6 +32,7 @@ from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _
 from dlperf.plan import Selection
+from dlperf.view.campaigns import Standing
 from dlperf.view.text import printable
 
 if TYPE_CHECKING:
@@ -174,9 +176,14 @@ class MachinesScreen(SortedTableScreen):
 
     @on(RowTable.Chosen)
     def action_ran_there(self) -> None:
-        """List the campaigns that ran on the selected machine."""
-        if item := self._selected():
+        """List the campaigns that ran on the selected machine, where any did."""
+        self.main.book.list_names()  # of those that are not read yet, too
+        item, summaries = self._selected(), self.main.book.summaries.values()
+        if item and any(each.standing is Standing.LOADING or item.hardware in each.hardware for each in summaries):
             self.main.show_campaigns(item.hardware)
+        elif item:
+            words = _("Nothing has run on {name} from this workspace.", name=printable(item.hardware))
+            self.notify(words, markup=False, timeout=REFUSAL_SECONDS)
 
     @work(exclusive=True, group="check")
     async def action_check(self) -> None:

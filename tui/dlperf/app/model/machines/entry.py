@@ -30,6 +30,8 @@ class MachineEntry:
     id: str
     hosts: str = ""
     """``HOST`` or ``HOST:PORT`` of each machine, with blanks between; empty for this machine."""
+    addresses: str = ""
+    """Of each machine for the others, with blanks between; empty where these are the hosts."""
     user: str = ""
     accelerator: str = ""
     gpus: str = ""
@@ -43,7 +45,14 @@ class MachineEntry:
         first = entry.nodes[0]
         remote = [node for node in entry.nodes if node.transport != "local"]
         hosts = " ".join(f"{node.host or node.name}{f':{node.port}' if node.port else ''}" for node in remote)
-        texts = (first.user or "", entry.accelerator or "", str(entry.gpus_per_node), first.interface or "")
+        addresses = [node.address or node.host or node.name for node in remote if any(each.address for each in remote)]
+        texts = (
+            " ".join(addresses),
+            first.user or "",
+            entry.accelerator or "",
+            str(entry.gpus_per_node),
+            first.interface or "",
+        )
         return cls(entry.id, hosts, *texts, node_count=len(entry.nodes))
 
     @property
@@ -52,18 +61,25 @@ class MachineEntry:
         return [f"{self.user}@{host}" if self.user else host for host in self.hosts.split()] or ["local"]
 
     @property
+    def problem(self) -> str:
+        """Return what is wrong besides what the catalogue itself complains of."""
+        addresses, hosts = self.addresses.split(), self.hosts.split()
+        return _("address: one for each host, or none") if addresses and len(addresses) != len(hosts) else ""
+
+    @property
     def nodes(self) -> list[dict[str, Value]]:
         """Return the machines as the catalogue's files hold them, with None for what they leave out."""
         places = [host_and_port(host) for host in self.hosts.split()]
         names = [host for host, _port in places]
         if len({*names}) < len(names) or len(names) == 1:
             names = [f"{self.id}-{at + 1}" for at in range(len(places))] if places[1:] else [self.id]
+        addresses: list[str | None] = [*self.addresses.split()] or [None] * len(places)
         shared: dict[str, Value] = {"user": self.user or None, "interface": self.interface or None}
         remote: list[dict[str, Value]] = [
-            {"name": name, "host": host, "port": port, "transport": None} | shared
-            for name, (host, port) in zip(names, places, strict=True)
+            {"name": name, "host": host, "address": address, "port": port, "transport": None} | shared
+            for name, (host, port), address in zip(names, places, addresses, strict=True)
         ]
-        here: dict[str, Value] = {"name": self.id, "transport": "local", "host": None, "port": None}
+        here: dict[str, Value] = {"name": self.id, "transport": "local", "host": None, "address": None, "port": None}
         return remote or [here | shared]
 
     @property
@@ -103,6 +119,8 @@ def write_entry(workspace: WorkspacePaths, catalog: Catalog, entry: MachineEntry
         return _("{name}: there is an entry of this name", name=entry.id)
     if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", entry.id):
         return _("{name}: a name has small letters, digits, dots and hyphens", name=entry.id or _("empty"))
+    if entry.problem:
+        return entry.problem
     name = Path("hardware", f"{entry.id}.yaml")
     if (workspace.catalog / name).exists():  # such as an entry with a mistake, which the catalogue leaves out
         return _("catalog/{file}: there is a file of this name", file=name)
@@ -115,6 +133,8 @@ def change_entry(workspace: WorkspacePaths, before: MachineEntry, entry: Machine
     Raises:
         DlperfError: there is no such entry, or the file cannot be read or written.
     """
+    if entry.problem:
+        return entry.problem
     if not len(entry.nodes) == len(before.nodes) == before.node_count:
         return _("machines are added and taken out in the file: E opens it")
     place = place_of(workspace.catalog, entry.id)
