@@ -6,10 +6,12 @@ import re
 
 import pytest
 
+from dlperf.catalog import plugins
 from dlperf.catalog.entries import read_layer
 from dlperf.catalog.files.load import BUILTIN, load_catalog
 from dlperf.catalog.files.references import format_problems
-from dlperf.formats.registry import format_ids
+from dlperf.catalog.files.yamlfile import read_document
+from dlperf.formats.registry import describe_code_formats, format_ids
 from dlperf.measured.throughput.estimators import parse_estimator
 from dlperf.plan import Selection, expand
 from dlperf.render.preview import preview
@@ -24,6 +26,17 @@ def test_its_formats_are_valid():
     formats = read_layer(BUILTIN, ("formats",)).entries["formats"].values()
     assert formats
     assert [problem for item in formats for problem in format_problems(item)] == []
+
+
+def test_the_ids_of_formats_that_are_code_are_known_without_them():
+    assert plugins.code_format_ids() == tuple(describe_code_formats())
+
+
+def test_no_file_of_it_is_nested_deeper_than_files_may_be(tmp_path):
+    for path in BUILTIN.rglob("*.yaml"):
+        copy = tmp_path / path.name
+        copy.write_bytes(path.read_bytes())
+        assert read_document(copy).problems == []
 
 
 def test_it_holds_what_the_public_reports_measured(catalog):

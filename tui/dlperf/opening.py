@@ -55,7 +55,7 @@ def open_regular(path: str | Path) -> BufferedReader:
     Raises:
         OSError: it cannot be read.
     """
-    if os.path.abspath(path).startswith(_PACKAGE):
+    if is_of_package(path):
         return open(path, "rb")
     for _ in range(ATTEMPTS):
         descriptor = open_at_name(path, _READ)
@@ -64,6 +64,11 @@ def open_regular(path: str | Path) -> BufferedReader:
         if not is_plain(os.path.dirname(path) or "."):
             break
     raise linked(path)
+
+
+def is_of_package(path: str | Path) -> bool:
+    """Whether a file came with dlperf."""
+    return os.path.abspath(path).startswith(_PACKAGE)
 
 
 def open_at_name(path: str | Path, flags: int, mode: int = 0o600) -> int | None:

@@ -16,6 +16,8 @@ FORMATS = "dlperf.formats"
 ESTIMATORS = "dlperf.estimators"
 METRICS = "dlperf.metrics"
 LAUNCHERS = "dlperf.launchers"
+BUILTIN_CODE_FORMATS = ("dllogger", "dlperf", "mllog", "paddleclas")
+"""Here, too, as importing ``formats.registry`` takes longer than to read the catalogue."""
 
 
 @cache
@@ -25,6 +27,11 @@ def scan_packages() -> dict[str, dict[str, EntryPoint]]:
     for entry in chain.from_iterable(package.entry_points for package in distributions()):
         found.setdefault(entry.group, {}).setdefault(entry.name, entry)
     return found
+
+
+def code_format_ids() -> tuple[str, ...]:
+    """Return the ids of the log formats that are code and no entries of a catalogue."""
+    return tuple(sorted({*BUILTIN_CODE_FORMATS, *installed(FORMATS)}))
 
 
 def installed(group: str) -> dict[str, EntryPoint]:

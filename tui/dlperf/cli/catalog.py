@@ -117,9 +117,9 @@ def _entries(loaded: Catalog, kind: str) -> dict[str, Any]:
     """Return the entries of a kind by id; log formats include built-in parsers."""
     entries: dict[str, Any] = dict(getattr(loaded, kind))
     if kind == "formats":
-        from dlperf.formats.registry import describe, format_ids
+        from dlperf.formats.registry import describe_code_formats
 
-        entries = {name: describe(name) for name in format_ids() if name not in entries} | entries
+        entries = {**describe_code_formats(), **entries}
     return entries
 
 

@@ -10,6 +10,7 @@ import textwrap
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
+from functools import cache
 from pathlib import PurePath
 from typing import Any
 
@@ -40,7 +41,9 @@ def print_json(data: Any) -> None:
         text.encode(sys.stdout.encoding or "utf-8")
     except ValueError:  # a name that is not UTF-8, or letters that the locale lacks
         text = json.dumps(json.loads(compact), indent=1)
-    sys.stdout.write(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+    if not text.isascii() or "\x7f" in text:  # the expression takes longer than all else for text that has none
+        text = _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    sys.stdout.write(text + "\n")
 
 
 def _plain(value: Any) -> Any:
@@ -49,12 +52,17 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (Message, PurePath)):
         return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {name: getattr(value, name) for name in _names_of_fields(type(value))}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (set, frozenset)):
         return sorted(value)
     raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+@cache
+def _names_of_fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def message_entries(name: str, message: Message | None) -> dict[str, Any]:

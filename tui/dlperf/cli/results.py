@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -201,6 +200,8 @@ def _difference_line(item: Difference) -> str:
 
 def _exact(value: Any) -> str:
     """Return a stored value with all digits, cut to 60 characters."""
+    import json
+
     if value is None:
         return "nothing"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from inspect import get_annotations
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -65,6 +66,9 @@ def root(
 
 for group in GROUPS:
     app.add_typer(group)
+    for info in group.registered_commands:
+        if info.callback:  # Typer evaluates what is text four times
+            info.callback.__annotations__ = get_annotations(info.callback, eval_str=True)
 
 
 @cache

@@ -44,8 +44,8 @@ class _Format:
     facts: Mapping[str, str] = field(default_factory=dict)
     every_rank: bool = False
     stated_once: bool = False
-    detects: Callable[[bytes], object] | None = None
-    """Finds something in some line of every log of the format."""
+    detect: str = ""
+    """Regular expression of what is in some line of every log of the format."""
     contains: Sequence[bytes] = (b"",)
     """Texts of which every log holds one."""
 
@@ -54,8 +54,10 @@ class _Format:
 
     def count_records(self, parts: Sequence[Lines]) -> tuple[int, int]:
         """Return the records of a log, and those of one that holds none but unfinished ones."""
-        if self.detects is not None and not any(any(map(self.detects, part.lines)) for part in parts):
-            return 0, 0
+        if self.detect:
+            search = compile_linear(self.detect).search
+            if not any(any(map(search, part.lines)) for part in parts):
+                return 0, 0
         parser = self.parser(None)
         parser.count_records(parts)
         count = sum(run.count for run in parser.runs)
@@ -73,6 +75,11 @@ _CODE_FORMATS = (
 def format_ids(extra: Iterable[LogFormat] = ()) -> tuple[str, ...]:
     """Return the ids of all formats, sorted."""
     return tuple(sorted(_formats(extra)))
+
+
+def describe_code_formats() -> dict[str, FormatInfo]:
+    """Return the descriptions of the formats that are code, by id; no entry of the catalogue is read."""
+    return {name: entry.info for name, entry in sorted(_code_formats().items())}
 
 
 def describe(format_id: str, extra: Iterable[LogFormat] = ()) -> FormatInfo:
@@ -191,9 +198,12 @@ def _formats(extra: Iterable[LogFormat]) -> dict[str, _Format]:
 @cache
 def _builtin_formats() -> dict[str, _Format]:
     declared = read_layer(BUILTIN, ("formats",)).entries["formats"].values()
+    return _code_formats() | {located.entry.id: _declared_format(located.entry) for located in declared}
+
+
+def _code_formats() -> dict[str, _Format]:
     modules = [load_plugin(FORMATS, name) for name in installed(FORMATS)]
-    brought = (_Format(module.INFO, module.rules) for module in modules)
-    formats = (*brought, *_CODE_FORMATS, *(_declared_format(located.entry) for located in declared))
+    formats = (*(_Format(module.INFO, module.rules) for module in modules), *_CODE_FORMATS)
     return {entry.info.id: entry for entry in formats}
 
 
@@ -202,8 +212,7 @@ def _declared_format(entry: LogFormat) -> _Format:
     info = FormatInfo(entry.id, entry.title, entry.unit, entry.scope, entry.window, entry.source, entry.end is not None)
     rules = partial(_declared_rules, entry)
     contains = [_contains(dialect).encode() for dialect in (entry, *entry.dialects, *entry.unfinished)]
-    detects = compile_linear(entry.detect).search
-    return _Format(info, rules, entry.facts, entry.every_rank, entry.stated_once, detects, contains)
+    return _Format(info, rules, entry.facts, entry.every_rank, entry.stated_once, entry.detect, contains)
 
 
 def _declared_rules(entry: LogFormat, recorder: Recorder) -> Rules:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.files.problem import CatalogError, Problem
-from dlperf.derived.archived import derive_archived
 from dlperf.errors import DlperfError, RequestError
-from dlperf.evidence.logs import LogReader, log_reader
 from dlperf.measured.model import TrialResult
 from dlperf.messages.finding import warning
 from dlperf.plan import PlannedConfiguration, Selection, TrialKey
@@ -26,6 +24,9 @@ from dlperf.table.audited import read_verdicts
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.table.published import campaign_of, rows_of_report
 from dlperf.table.rows import rows_of_campaign, rows_of_metrics
+
+if TYPE_CHECKING:
+    from dlperf.evidence.logs import LogReader
 
 
 class Recheck(Protocol):
@@ -103,10 +104,15 @@ def load_results(
             raise CatalogError([problem])
         complain(CatalogError([problem]))
 
+    @cache
+    def open_reader() -> LogReader:
+        from dlperf.evidence.logs import log_reader  # seldom needed, and slow to import
+
+        return log_reader(workspace, leave_out)
+
     rows: list[ConfigurationResult] = []
     known = workspace.campaigns() if filters.campaigns else campaigns_of_results(workspace)
     wanted = (paths for paths in known if filters.wants_campaign(paths.name))
-    open_reader = cache(lambda: log_reader(workspace, leave_out))
     for _, found in each_readable(wanted, partial(load_campaign, open_reader=open_reader), complain):
         rows += found
     verdicts = read_verdicts(workspace)
@@ -171,6 +177,8 @@ def _trial_results(
         results = recheck(paths, planned, ended, results)
     missing = [item for item in ended if item.key not in results]
     if missing:
+        from dlperf.derived.archived import derive_archived
+
         logs = open_reader()
         for item in missing:
             derived = derive_archived(paths.trial(item.key), planned[item.key.configuration], item, logs)

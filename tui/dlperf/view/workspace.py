@@ -38,10 +38,10 @@ def load_entries(workspace: paths.WorkspacePaths | None, complain: Complain | No
         CatalogError: without ``complain``, a file is invalid.
     """
     from dlperf.catalog.files.load import load_catalog
-    from dlperf.formats.registry import format_ids
+    from dlperf.catalog.plugins import code_format_ids
     from dlperf.measured.throughput.estimators import parse_estimator
 
-    return load_catalog(workspace.catalog if workspace else None, format_ids(), parse_estimator, complain)
+    return load_catalog(workspace.catalog if workspace else None, code_format_ids(), parse_estimator, complain)
 
 
 class Workspace:

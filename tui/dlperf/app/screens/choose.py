@@ -103,12 +103,12 @@ class ChooseScreen(PlanActions):
 
     @work(thread=True, exclusive=True, group="catalog")
     def _read_catalog(self) -> None:
-        from dlperf.formats.registry import format_ids
+        from dlperf.catalog.plugins import code_format_ids
         from dlperf.view.here import catalog_here
 
         problems: list[Problem] = []
         self._read_files = self._catalog_files()
-        catalog = catalog_here(self.workspace.catalog, format_ids(), problems.append)
+        catalog = catalog_here(self.workspace.catalog, code_format_ids(), problems.append)
         self.call_later(self._catalog_read, catalog, problems)
 
     def check_files(self) -> None:

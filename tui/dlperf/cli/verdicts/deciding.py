@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -98,6 +97,8 @@ class Deciding:
         return self._added(wanting)
 
     def _added(self, wanting: Sequence[Judgement]) -> list[TrialKey]:
+        import random
+
         from dlperf.plan import TrialKey
         from dlperf.runs.journal import CampaignReader
 

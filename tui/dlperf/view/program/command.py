@@ -13,8 +13,8 @@ from pathlib import Path
 from dlperf.catalog.files.load import Catalog
 from dlperf.catalog.files.problem import hint
 from dlperf.catalog.placeholders import PLACEHOLDERS
+from dlperf.catalog.plugins import code_format_ids
 from dlperf.errors import RequestError
-from dlperf.formats.registry import format_ids
 from dlperf.substitution import fill, names_in
 
 BATCH_SIZE = 8
@@ -115,6 +115,6 @@ def _name_of(words: Sequence[str]) -> str:
 def refuse_taken(name: str, catalog: Catalog) -> None:
     """Raise RequestError where an entry of the catalogue has this id."""
     kinds = {"framework": {*catalog.frameworks}, "case": {*catalog.cases}, "protocol": {*catalog.protocols}}
-    for kind, ids in {**kinds, "format": {*format_ids(catalog.formats.values())}}.items():
+    for kind, ids in {**kinds, "format": {*code_format_ids(), *catalog.formats}}.items():
         if name in ids:
             raise RequestError(f"the catalogue has a {kind} {name} already: choose another name with --name")
