@@ -65,12 +65,26 @@ def test_the_templates_of_a_workspace_come_first(tmp_path: Path) -> None:
         ("{{ 1 + 'a' }}", "unsupported operand"),
         ("{% include 'page.md.j2' %}", "maximum recursion depth"),
         ("{% for number in range(10 ** 9) %}x{% endfor %}", "Range too big"),
+        ("{{ 9 ** (9 ** 9) }}", "a power of more than 4096 bits"),
+        ("{{ 'x' * 10 ** 12 }}", "needs more than 1024 MiB"),
+        ("{{ 'x' * 2 ** 31 }}", "needs more than 1024 MiB"),
+        (
+            "{% set all = namespace(x='x') %}{% for n in range(90) %}{% set all.x = all.x ~ all.x %}{% endfor %}",
+            "needs more",
+        ),
     ],
 )
 def test_a_mistake_in_a_template_is_named_by_file_and_line(tmp_path: Path, mistake: str, complaint: str) -> None:
     (tmp_path / "page.md.j2").write_text(f"# Title\n\n{mistake}\n")
     with pytest.raises(DlperfError, match=f"page.md.j2:3: .*{complaint}"):
         render("page.md.j2", ENGLISH, tmp_path, report=sample())
+
+
+@pytest.mark.parametrize("expression", ["(" * 3000 + "1" + ")" * 3000, "[" * 150 + "]" * 150, "1+" * 40000 + "1"])
+def test_an_expression_that_is_nested_too_deeply_is_one_line_with_the_template(tmp_path: Path, expression: str):
+    (tmp_path / "page.md.j2").write_text(f"{{{{ {expression} }}}}")
+    with pytest.raises(DlperfError, match=r"page.md.j2: (maximum recursion depth|.*nested too deeply)"):
+        render("page.md.j2", ENGLISH, tmp_path)
 
 
 def test_a_precision_and_a_gpu_stay_on_one_line_in_a_table() -> None:

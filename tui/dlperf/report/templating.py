@@ -7,8 +7,11 @@ attributes. Templates in the workspace's ``site/templates`` override those of th
 from __future__ import annotations
 
 import html
+import os
 import re
-from collections.abc import Callable, Mapping
+import resource
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from traceback import extract_tb
@@ -29,6 +32,7 @@ from jinja2 import (
 from jinja2.bccache import Bucket
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.loaders import split_template_path
+from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 
@@ -42,6 +46,8 @@ from dlperf.report.charts import axis, svg
 
 TEMPLATES = Path(__file__).parent / "templates"
 MACROS = "macros.html.j2"
+MOST_BYTES, MOST_BITS = 1 << 30, 1 << 12
+"""That a page takes in memory by templates of a workspace, and of a power in them, which nothing interrupts."""
 CHARTS = "charts.svg.j2"
 HAN = "[\u4e00-\u9fff]"
 BEGINS_HAN = re.compile(rf"(?:<[^<>]*>)*{HAN}")
@@ -82,17 +88,36 @@ def render(template: str, language: Language, folder: Path | None, /, **view: ob
         DlperfError: a template has a mistake; the message names its file and line.
     """
     try:
-        return _environment(language.code, folder).get_template(template).render(view)
+        with _bounded_memory() if folder else nullcontext():
+            return _environment(language.code, folder).get_template(template).render(view)
     except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise DlperfError(f"{_place(error)}: {error}") from error
+        raise DlperfError(f"{_place(error, template)}: {error}") from error
+    except (MemoryError, SyntaxError) as error:
+        reason = f"needs more than {MOST_BYTES >> 20} MiB of memory, or is nested too deeply"
+        raise DlperfError(f"{_place(error, template)}: {reason}") from error
 
 
-def _place(error: Exception) -> str:
-    """Return file and line of the innermost template in an error's traceback."""
+@contextmanager
+def _bounded_memory() -> Iterator[None]:
+    """Let this process get ``MOST_BYTES`` more than it has, as far as the system bounds it."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with suppress(OSError, ValueError):
+        pages = int(read_bytes(Path(f"/proc/{os.getpid()}/statm")).split()[0])
+        most = pages * resource.getpagesize() + MOST_BYTES
+        if before[0] == resource.RLIM_INFINITY or most < before[0]:
+            resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _place(error: Exception, template: str) -> str:
+    """Return file and line of the innermost template in an error's traceback; the one that is rendered without one."""
     if isinstance(error, TemplateSyntaxError):
         return f"{error.filename}:{error.lineno}"
     frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename.endswith(".j2")]
-    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "template"
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else template
 
 
 def macro(name: str, language: Language, template: str = MACROS) -> Callable[..., str]:
@@ -124,6 +149,12 @@ class _Sandboxed(SandboxedEnvironment):
     """For templates of a workspace, which may be somebody else's: they see the view, and reach nothing else."""
 
     code_generator_class = _Compiler
+    intercepted_binops = frozenset({"**"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        if isinstance(left, int) and isinstance(right, int) and left.bit_length() * right > MOST_BITS:
+            raise OverflowError(f"a power of more than {MOST_BITS} bits")
+        return super().call_binop(context, operator, left, right)
 
 
 class _Compiled(BytecodeCache):
