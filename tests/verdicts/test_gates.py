@@ -12,9 +12,13 @@ from xml.etree import ElementTree
 import pytest
 
 from dlperf.cli import main
+from dlperf.cli.verdicts.deciding import Deciding, budget_of
 from dlperf.plan import PlannedMetric
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import State
+from dlperf.verdicts.baselines import judge_reference, read_baseline
+from dlperf.verdicts.inference.verdict import Variation
+from dlperf.verdicts.variation import Known
 from handmade_trials import end_trial, measured_campaign, planned, workspace_in, write_planned
 
 NAME = "here_numpy_lenet5_fp32_bs4_1n1g"
@@ -72,6 +76,19 @@ def test_a_baseline_holds_values_with_the_loss_that_a_gate_finds(run: Run, works
     assert NAME in run("baseline", "show", "main")[0]
     run("baseline", "save", "main", "--campaign", "slower", "--replace")
     assert json.loads(workspace.baseline("main").read_text())["references"][0]["result"]["value"] == 50.0
+
+
+@pytest.mark.usefixtures("main_baseline")
+def test_trials_that_fail_give_a_gate_no_third_look(workspace: WorkspacePaths):
+    (reference,) = read_baseline(workspace, "main").references
+    reference = replace(reference, known=Known(campaigns=Variation(0.0005, 20)))
+    trial = reference.result.usable_trials[0]
+    varied = [replace(trial, value=99.2 + 1.6 * (number % 2)) for number in range(10)]
+    rows = [replace(reference.result, campaign="few", trials=tuple(varied[:count])) for count in (4, 5, 9)]
+    judged = iter([judge_reference(reference, row) for row in rows])
+    deciding = Deciding(workspace.campaign("few"), lambda: [next(judged)], budget_of(None))
+    assert [len(deciding()) for _ in rows] == [6, 5, 0], "the second look is the last, one trial short"
+    assert deciding.found[0].outcome == "cannot_tell"
 
 
 @pytest.mark.usefixtures("main_baseline")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -74,6 +75,7 @@ class Deciding:
     judge: Callable[[], list[Judgement]]
     budget: Budget
     found: list[Judgement] = field(default_factory=list)
+    _looks: Counter[tuple[str, str]] = field(default_factory=Counter)
     _begun: float = field(default_factory=time.monotonic)
     _round: float = field(default_factory=time.monotonic)
     _trials: int = -1
@@ -85,7 +87,7 @@ class Deciding:
         last, self._round = now - self._round, now
         trials = sum(len(item.pair.b.values) for item in self.found if item.pair)
         grew, self._trials = trials > self._trials, trials
-        wanting = [item for item in self.found if item.wants_trials]
+        wanting = [item for item in self.found if item.wants_trials and self._may_look_again(item)]
         # a configuration that gives no values would be asked for for ever
         if not wanting or not grew:
             return []
@@ -95,6 +97,12 @@ class Deciding:
         several = f"{count_noun(len(wanting), 'verdict')} of {len(self.found)} open"
         print_note(f"trials are added: {wanting[0].verdict if len(self.found) == 1 else several}")
         return self._added(wanting)
+
+    def _may_look_again(self, item: Judgement) -> bool:
+        """Count a look, and return whether the policy has another: where trials fail, fewer than were added decide."""
+        looked = item.found is not None and item.pair is not None and len(item.pair.b.values) >= item.policy.least
+        self._looks[item.configuration, item.metric] += looked
+        return item.policy.looks is None or self._looks[item.configuration, item.metric] < item.policy.looks
 
     def _added(self, wanting: Sequence[Judgement]) -> list[TrialKey]:
         import random
