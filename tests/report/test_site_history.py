@@ -8,6 +8,7 @@ from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
 from html_text import Document
 from site_rows import measured, published
 from site_sample import campaign, sample
@@ -25,6 +26,7 @@ from dlperf.report.pages.home import home
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
 from dlperf.report.site.settings import read_settings, site_address
+from dlperf.table.model import ConfigurationResult
 
 
 def twice(before: float, after: float) -> SiteData:
@@ -135,6 +137,30 @@ def test_a_difference_that_the_test_does_not_show_is_no_regression() -> None:
     assert ".regression" not in text
     assert "cannot tell" in text or "same" in text
     assert ">0.0 %</td>" in text
+
+
+NOISY = (400.0, 404.0, 398.0, 402.0, 396.0)
+
+
+@pytest.mark.parametrize(("started", "cell"), [("2026", ">regression<"), ("2027", ">possible regression<")])
+def test_one_of_many_configurations_is_worse_only_where_chance_makes_none_of_them_so(started: str, cell: str) -> None:
+    def again(gpus: int, share: float) -> list[ConfigurationResult]:
+        rows = [
+            claimable(measured("alpha", gpus), *NOISY),
+            claimable(measured("alpha", gpus, campaign="again"), *(share * value for value in NOISY), turn=1),
+        ]
+        later = tuple(replace(one, started=f"{started}{(one.started or '')[4:]}") for one in rows[1].trials)
+        return [rows[0], replace(rows[1], trials=later)]
+
+    slower, equal = (
+        again(1, 0.97 if started == "2026" else 0.88),
+        [row for gpus in range(2, 22) for row in again(gpus, 1.0)],
+    )
+    alone, among = (
+        unescape(history(ENGLISH, replace(twice(400.0, 400.0), results=tuple(rows))))
+        for rows in (slower, [*slower, *equal])
+    )
+    assert (cell in alone, cell in among) == (True, False)
 
 
 def test_a_loss_under_unequal_conditions_is_a_possible_regression() -> None:

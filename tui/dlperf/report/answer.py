@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from dlperf.messages import Language, Message
 from dlperf.report.data import SiteData, grouped
@@ -22,16 +22,20 @@ ALONE = Context()
 """Of one claim for itself."""
 
 
-def context_of_reports(
-    reports: Iterable[Iterable[ConfigurationResult]], rows: Iterable[ConfigurationResult]
-) -> Context:
-    """Return the context in which all claims about these reports hold together."""
-    alone = context_of(rows)
-    return replace(alone, level=joint_level(claims_of(reports, alone)))
+def context_of_site(data: SiteData) -> Context:
+    """Return the context in which all claims of a site hold together."""
+    alone = context_of(data.ordered)
+    return replace(alone, level=joint_level(claims_of(data, alone)))
 
 
-def claims_of(reports: Iterable[Iterable[ConfigurationResult]], context: Context) -> list[Claim]:
-    """Return every claim that a page may make of these reports, in sentences, stars and tables of a framework."""
+def claims_of(data: SiteData, context: Context) -> list[Claim]:
+    """Return every claim that a page may make, in sentences, stars, tables of a framework and the history."""
+    reports = [rows for (source, _), rows in data.reports.items() if data.kind(source) == "measured"]
+    again = [context.claim(*pair) for rows in data.repeated.values() for pair in pairwise(rows)]
+    return [*_claims_of_rivals(reports, context), *again]
+
+
+def _claims_of_rivals(reports: Iterable[Iterable[ConfigurationResult]], context: Context) -> list[Claim]:
     points = (grouped((row for row in rows if row.value is not None), _point_of) for rows in reports)
     pairs = (pair for found in points for same in found.values() for pair in combinations(same, 2))
     return [context.claim(*pair) for pair in pairs if is_rival(*pair)]

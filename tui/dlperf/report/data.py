@@ -203,10 +203,9 @@ class SiteData:
     @cached_property
     def context(self) -> Context:
         """Return what the claims of the site have in common."""
-        from dlperf.report.answer import context_of_reports
+        from dlperf.report.answer import context_of_site
 
-        own = (rows for (source, _), rows in self.reports.items() if self.kind(source) == "measured")
-        return context_of_reports(own, self.ordered)
+        return context_of_site(self)
 
     def _standing(self, rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
         """Return one result of each configuration, in order of first appearance: the one with most trials, of which as

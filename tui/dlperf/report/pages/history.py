@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from dlperf.measured.findings.program_faults import FAULTS, UNFAIR
@@ -21,7 +21,8 @@ from dlperf.report.views import ColumnView, Link, TableView, TextView, date
 from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
-from dlperf.verdicts.judging import judge_rows
+from dlperf.verdicts.inference.verdict import holm_level
+from dlperf.verdicts.judging import Judgement, judge_rows
 from dlperf.verdicts.variation import known_of_pair
 
 SUSPECTED = "suspected"
@@ -35,10 +36,23 @@ COLUMNS = ("date", "build", "figure", "verdict", "change", "campaign", "changed_
 Series = Sequence[ConfigurationResult]
 
 
+@dataclass(frozen=True)
+class Change:
+    """What became of a result since the campaign before."""
+
+    claim: Claim
+    code: str
+    """Of the verdict, or ``SUSPECTED`` where a gate would fail but a condition of a claim is missing."""
+
+
+Changes = tuple[Series, Sequence[Change]]
+"""The results of a configuration, and each but the first against the one before."""
+
+
 def history(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HISTORY)
-    found = sorted(data.repeated.values(), key=lambda rows: claim(rows[-2], rows[-1]).gain or 0.0)
-    verdicts = Counter(_verdict_of(page, claim(rows[-2], rows[-1])) for rows in found)
+    found = sorted(_changes(data), key=lambda one: one[1][-1].claim.gain or 0.0)
+    verdicts = Counter(changes[-1].code for _, changes in found)
     shown, root = found[:MOST], at.language_root(language)
     return page.render(
         "history.md.j2",
@@ -48,12 +62,33 @@ def history(language: Language, data: SiteData) -> str:
         suspected=verdicts[SUSPECTED],
         most=MOST,
         overview=_overview(page, shown),
-        sections=[_section(page, rows) for rows in shown],
+        sections=[_section(page, *one) for one in shown],
         releases=by_release(page),
         faults=_faults(page, FAULTS),
         withdrawn=_faults(page, UNFAIR),
         editions=[page.file_link(f"{at.edition(name)}{root}index.html", name) for name in data.editions],
     )
+
+
+def _changes(data: SiteData) -> list[Changes]:
+    """Return what became of each configuration, at levels that hold for all of them together."""
+    series = list(data.repeated.values())
+    claims = [[data.context.claim(*pair) for pair in pairwise(rows)] for rows in series]
+    gates = [[_gate(data, one) for one in same] for same in claims]
+    level = holm_level(gate.found.p for same in gates for gate in same if gate.found)
+    found = ([_change_of(*both, level) for both in zip(*same, strict=True)] for same in zip(claims, gates, strict=True))
+    return list(zip(series, found, strict=True))
+
+
+def _gate(data: SiteData, compared: Claim) -> Judgement:
+    known = known_of_pair(data.context.known, compared.a, compared.b)
+    return judge_rows(compared.a, compared.b, known=known)
+
+
+def _change_of(compared: Claim, gate: Judgement, level: float) -> Change:
+    fails = gate.failed and gate.found is not None and gate.found.p <= level
+    code = compared.verdict.code
+    return Change(compared, SUSPECTED if code == "cannot_tell" and fails else code)
 
 
 def _faults(page: Page, codes: Collection[str]) -> list[tuple[str, list[Link]]]:
@@ -69,11 +104,13 @@ def _result_link(page: Page, row: ConfigurationResult) -> Link:
     return page.link(f"{_join_names(_names(page, row))} ({row.campaign})", at.configuration_page(row))
 
 
-def _overview(page: Page, found: Sequence[Series]) -> TableView:
+def _overview(page: Page, found: Sequence[Changes]) -> TableView:
     """Return a table with the newest result and the change of each configuration, and the names that all share."""
-    newest = [rows[-1] for rows in found]
+    newest = [rows[-1] for rows, _ in found]
     table = page.table(
-        OVERVIEW, [_overview_row(page, rows, newest) for rows in found], places={"change": "aside", "figure": "value"}
+        OVERVIEW,
+        [_overview_row(page, rows, changes[-1], newest) for rows, changes in found],
+        places={"change": "aside", "figure": "value"},
     )
     same = (
         [(ColumnView(page._(axis)), name) for axis, name, same in _axes(page, newest[0], newest) if same]
@@ -83,21 +120,21 @@ def _overview(page: Page, found: Sequence[Series]) -> TableView:
     return replace(table, same=tuple(same))
 
 
-def _overview_row(page: Page, rows: Series, among: Series) -> tuple[object, ...]:
-    newest, compared = rows[-1], claim(rows[-2], rows[-1])
+def _overview_row(page: Page, rows: Series, last: Change, among: Series) -> tuple[object, ...]:
+    newest = rows[-1]
     return (
         Link(_join_names(_names(page, newest, among)), f"#{at.history_anchor(newest)}"),
-        _verdict(page, compared),
-        _change(compared),
+        _verdict(page, last),
+        _percent(last.claim),
         replace(page.figure(newest), below=newest.unit),
-        _change(claim(rows[0], newest)),
+        _percent(claim(rows[0], newest)),
         str(len(rows)),
         date(page.data.created(newest.campaign)),
     )
 
 
-def _section(page: Page, rows: Series) -> dict[str, object]:
-    compared = [None, *(claim(a, b) for a, b in pairwise(rows))]
+def _section(page: Page, rows: Series, changes: Sequence[Change]) -> dict[str, object]:
+    compared = [None, *changes]
     cells = [_row(page, *pair) for pair in zip(rows, compared, strict=True)]
     return {
         "title": _join_names(_names(page, rows[0])),
@@ -128,15 +165,15 @@ def _axes(page: Page, row: ConfigurationResult, among: Series) -> tuple[tuple[st
     )
 
 
-def _row(page: Page, row: ConfigurationResult, compared: Claim | None) -> tuple[object, ...]:
+def _row(page: Page, row: ConfigurationResult, change: Change | None) -> tuple[object, ...]:
     return (
         date(page.data.created(row.campaign)),
         _build(page, row),
         page.figure(row),
-        _verdict(page, compared) if compared else "",
-        _change(compared) if compared else "",
+        _verdict(page, change) if change else "",
+        _percent(change.claim) if change else "",
         page.link(row.campaign, at.group_page(at.group_of(row))),
-        _changed(page, compared) if compared else "",
+        _changed(page, change.claim) if change else "",
     )
 
 
@@ -153,33 +190,22 @@ def _changed(page: Page, compared: Claim) -> str:
     return page.language.separator.join(distinct(page.fact(name) for name in names))
 
 
-def _change(compared: Claim) -> str:
+def _percent(compared: Claim) -> str:
     change = figures.percent(compared.ratio - 1 if compared.ratio else None)
     return change if change.startswith(("-", "0.0 ")) or not change else f"+{change}"
 
 
-def _verdict_of(page: Page, compared: Claim) -> str:
-    """Return the verdict's code, or ``SUSPECTED`` where a gate would fail but a condition of a claim is missing."""
-    if compared.verdict.code == "cannot_tell":
-        known = known_of_pair(page.data.context.known, compared.a, compared.b)
-        if judge_rows(compared.a, compared.b, known=known).failed:
-            return SUSPECTED
-    return compared.verdict.code
-
-
-def _verdict(page: Page, compared: Claim) -> tuple[TextView | str, ...]:
-    code, said = _verdict_of(page, compared), page.reason(compared.brief)
-    if code == "worse":
+def _verdict(page: Page, change: Change) -> tuple[TextView | str, ...]:
+    said = page.reason(change.claim.brief)
+    if change.code == "worse":
         return (TextView(page._("regression"), "regression"),)
-    return (TextView(page._("possible regression"), "warning"), said) if code == SUSPECTED else (said,)
+    return (TextView(page._("possible regression"), "warning"), said) if change.code == SUSPECTED else (said,)
 
 
-def _chart(page: Page, rows: Series, compared: Sequence[Claim | None]) -> str:
+def _chart(page: Page, rows: Series, changes: Sequence[Change | None]) -> str:
     points = tuple((float(number), row.value or 0.0) for number, row in enumerate(rows, 1))
     regressions = tuple(
-        point
-        for point, one in zip(points, compared, strict=True)
-        if one and _verdict_of(page, one) in ("worse", SUSPECTED)
+        point for point, one in zip(points, changes, strict=True) if one and one.code in ("worse", SUSPECTED)
     )
     spans = tuple((float(number), min(row.values), max(row.values)) for number, row in enumerate(rows, 1) if row.values)
     name = page.data.framework_title(rows[0].framework)

@@ -40,7 +40,7 @@ def methodology(language: Language, data: SiteData) -> str:
         least=verdict.CLAIM.least,
         level=f"{verdict.LEVEL:g}",
         each=f"{data.context.level:.2g}",
-        tested=sum(one.is_testable for one in claims_of(own, data.context)),
+        tested=sum(one.is_testable for one in claims_of(data, data.context)),
         window=WINDOW_SECONDS,
         in_row=conditions.MOST_IN_ROW,
         largest_loss=figures.percent(verdict.LARGEST_LOSS),
