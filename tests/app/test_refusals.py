@@ -19,12 +19,13 @@ from builder import (
 from driving import driving, press, until, until_shown
 from textual.widgets._toast import Toast
 
-from dlperf.app.model.campaigns_table import how_ended
+from dlperf.app.model.campaigns_table import how_ended, look_of
 from dlperf.app.settings import recall
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.messages import message
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, State
-from dlperf.view.campaigns import CampaignSummary
+from dlperf.view.campaigns import CampaignSummary, Standing
 
 
 async def test_keys_that_do_not_apply_to_a_running_campaign_say_why(workspace: WorkspacePaths):
@@ -64,18 +65,31 @@ async def test_a_key_that_does_not_apply_says_why(
 
 
 @pytest.mark.parametrize(
-    ("succeeded", "bad", "cancelled", "words", "severity"),
+    ("succeeded", "bad", "cancelled", "words", "severity", "look"),
     [
-        (3, 0, 0, "{name} has finished", "information"),
-        (2, 1, 0, "{name} has finished, not all trials succeeded", "warning"),
-        (0, 3, 0, "{name} has failed: no trial succeeded", "error"),
-        (0, 1, 2, "{name} has failed: no trial succeeded", "error"),
-        (0, 0, 3, "{name} was cancelled", "warning"),
+        (3, 0, 0, "{name} has finished", "information", ("✓", "finished", "good")),
+        (2, 1, 0, "{name} has finished, not all trials succeeded", "warning", ("■", "finished", "warn")),
+        (0, 3, 0, "{name} has failed: no trial succeeded", "error", ("✗", "failed", "bad")),
+        (0, 1, 2, "{name} has failed: no trial succeeded", "error", ("✗", "failed", "bad")),
+        (0, 0, 3, "{name} was cancelled", "warning", ("–", "cancelled", "warn")),
     ],
 )
-def test_an_end_is_announced_as_what_it_is(succeeded: int, bad: int, cancelled: int, words: str, severity: str):
+def test_an_end_is_announced_and_listed_as_what_it_is(
+    succeeded: int, bad: int, cancelled: int, words: str, severity: str, look: tuple[str, str, str]
+):
     total = succeeded + bad + cancelled
-    assert how_ended(CampaignSummary("x", done=total, total=total, bad=bad, cancelled=cancelled)) == (words, severity)
+    summary = CampaignSummary("x", Standing.FINISHED, done=total, total=total, bad=bad, cancelled=cancelled)
+    assert how_ended(summary) == (words, severity)
+    assert look_of(summary) == look
+
+
+async def test_why_a_trial_left_no_log_is_read_in_full(workspace: WorkspacePaths):
+    builder = CampaignBuilder(workspace, "night", [planned(POINTS[0], 1)])
+    reason = message("no_address", address="node-a", other="node-a", reason="Name or service not known")
+    builder.state(builder.trials[0], State.FAILED, 300, reason)
+    builder.event(Event(clock(400), "campaign_finished"))
+    async with driving(workspace, size=(80, 24), start_screen="watch") as pilot:
+        await until_shown(pilot, "night  failed", "The trial left no log", "(Name or service not known)")
 
 
 async def test_the_notice_of_an_end_is_taken_away_by_a_key(workspace: WorkspacePaths, monkeypatch: pytest.MonkeyPatch):

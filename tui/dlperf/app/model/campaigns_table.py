@@ -21,8 +21,16 @@ LOOKS: dict[Standing, tuple[str, Tone]] = {
     Standing.UNREADABLE: ("✗", "bad"),
 }
 """Glyph and tone."""
-WITH_FAILURES: tuple[str, Tone] = "■", "warn"
-"""Of a finished campaign some of whose trials failed or were cancelled."""
+
+
+def look_of(summary: CampaignSummary) -> tuple[str, str, Tone]:
+    """Return glyph, word, to be translated, and tone of a campaign's state: of one without a success, how it ended."""
+    glyph, tone = LOOKS[summary.standing]
+    if summary.standing is not Standing.FINISHED or summary.succeeded == summary.total:
+        return glyph, summary.standing.value, tone
+    if summary.succeeded:
+        return "■", summary.standing.value, "warn"
+    return ("✗", N_("failed"), "bad") if summary.bad else ("–", N_("cancelled"), "warn")
 
 
 def how_ended(summary: CampaignSummary) -> tuple[str, Literal["information", "warning", "error"]]:
@@ -46,7 +54,8 @@ class CampaignsView(SortedView[CampaignSummary]):
         return sort_campaigns(list(self.summaries.values()))
 
     def text(self, item: CampaignSummary) -> str:
-        return " ".join((named(item), item.standing, _(item.standing), *item.hardware, *_axes(item)))
+        word = look_of(item)[1]
+        return " ".join((named(item), word, _(word), *item.hardware, *_axes(item)))
 
     def key(self, item: CampaignSummary, column: int) -> object:
         best = item.best[0] if item.best else None
@@ -68,13 +77,11 @@ class CampaignsView(SortedView[CampaignSummary]):
         )
 
     def cells(self, item: CampaignSummary) -> Row:
-        glyph, tone = LOOKS[item.standing]
-        if item.standing is Standing.FINISHED and item.succeeded < item.total:
-            glyph, tone = WITH_FAILURES
+        glyph, word, tone = look_of(item)
         read = item.standing not in (Standing.LOADING, Standing.UNREADABLE)
         cells = (
             named(item),
-            f"{glyph} {_(item.standing.value)}",
+            f"{glyph} {_(word)}",
             _trials(item) if read else "",
             number(*item.best) if item.best else "",
             _("{gain:.1f}× on {gpus}", gain=item.scaling[0], gpus=item.scaling[1]) if item.scaling else "",

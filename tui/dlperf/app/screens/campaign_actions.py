@@ -10,7 +10,7 @@ from typing import ClassVar
 from textual import work
 
 from dlperf.app.dialogs.confirm import cancel_question
-from dlperf.app.model.campaigns_table import counts_text, why_stopped
+from dlperf.app.model.campaigns_table import counts_text, look_of, why_stopped
 from dlperf.app.model.table import bar, packed
 from dlperf.app.model.trials import LOOKS, NO_SILENCE, nodes_of
 from dlperf.app.screens.base import NOT_RESUMABLE, PlaceScreen
@@ -150,7 +150,7 @@ def campaign_lines(campaign: WatchedCampaign, width: int, now: str) -> list[str]
 
 def _progress_lines(campaign: WatchedCampaign, standing: Standing, width: int, now: str) -> list[str]:
     summary = summary_of(campaign.record, campaign.status, campaign.progress, campaign.engine_pid)
-    parts = [printable(summary.name), _(standing.value)]
+    parts = [printable(summary.name), _(look_of(summary)[1])]
     if standing is not Standing.FINISHED:
         parts.append(bar(summary.done / max(1, summary.total), 12 if width >= 100 else 6))
         parts.append(_("{done} of {total}", done=f"{summary.done:,}", total=f"{summary.total:,}"))

@@ -98,8 +98,8 @@ class LogDrawing(Widget):
         return Strip([*strip.crop_extend(0, self.size.width - 1, base), self._thumb(log, y, base)])
 
     def _message_line(self, y: int) -> Strip:
-        lines = self._empty_message().splitlines()
-        text = lines[y] if y < len(lines) else ""
+        lines = Text(self._empty_message()).wrap(self.app.console, max(1, self.size.width))
+        text = lines[y].plain if y < len(lines) else ""
         base = self.visual_style.rich_style
         return Strip([Segment(text, base + self._look("empty"))]).crop_extend(0, self.size.width, base)
 
