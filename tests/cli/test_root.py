@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from dlperf.cli import main, root
 from dlperf.cli.output import print_json
@@ -34,9 +35,9 @@ def failing_command(monkeypatch):
         def fail() -> None:
             raise error
 
-        monkeypatch.setattr(root.app, "registered_commands", [*root.app.registered_commands])
-        root.app.command("fail")(fail)
-        monkeypatch.setattr(root, "command", root.command.__wrapped__)
+        group = typer.Typer()
+        group.command("fail")(fail)
+        monkeypatch.setattr(root, "GROUPS", (group,))
 
     return register
 

@@ -61,6 +61,7 @@ def test_the_fastest_configuration_is_found_and_its_command_measures_it(tuned: C
 def test_a_spent_budget_ends_the_search_with_the_best_so_far(tuned: Counting) -> None:
     done = tuned.dlperf(*WORDS, "--budget", "0.01s", "--json")
     document = json.loads(done.stdout)
+    assert "\n--budget 0.01s is spent\n" in done.stderr
     assert [each["default"] for each in document["configurations"]] == [True]
     assert document["command"].startswith("dlperf run --hardware local --framework counting --case lenet5 ")
 

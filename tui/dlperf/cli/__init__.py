@@ -69,7 +69,7 @@ def _run(words: list[str]) -> int:
 
     debug = "--debug" in words
     try:
-        return int(command()(words, prog_name="dlperf", standalone_mode=False) or ExitCode.DONE)
+        return int(command(words)(words, prog_name="dlperf", standalone_mode=False) or ExitCode.DONE)
     except typer.TyperException as error:
         return _print_errors((_describe_usage_error(error),), error.exit_code)
     except typer.Abort:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
 from dlperf.cli.output import message_entries, print_json, print_note, print_table, print_text
+from dlperf.cli.results import axis_cells
 from dlperf.errors import RequestError
 from dlperf.view.text import count_noun
 
@@ -95,15 +95,8 @@ def _print_configurations(result: Plan) -> None:
 
 
 def _row(item: PlannedConfiguration) -> list[Any]:
-    axes = item.configuration
     return [
-        axes.hardware,
-        axes.framework,
-        axes.case,
-        axes.precision,
-        axes.batch_size,
-        axes.scale,
-        axes_text(axes.axes) or None,
+        *axis_cells(item.configuration),
         item.protocol.id,
         item.repeats,
         "example with placeholder hosts, cannot run" if item.example else "under a profiler" if item.profiled else "",

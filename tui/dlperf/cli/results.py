@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.cli.writable import writable_file
@@ -17,6 +16,7 @@ from dlperf.errors import DlperfError, ExitCode
 from dlperf.view.text import count_noun, one_line, percent
 
 if TYPE_CHECKING:
+    from dlperf.catalog.axes import Configuration
     from dlperf.plan import Selection
     from dlperf.runs.paths import CampaignPaths
     from dlperf.table.model import ConfigurationResult
@@ -106,7 +106,9 @@ def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
     return (row.campaign, *axis_cells(row), *figure, str(row.status), caveats or None)
 
 
-def axis_cells(row: ConfigurationResult) -> tuple[Any, ...]:
+def axis_cells(row: Configuration) -> tuple[Any, ...]:
+    from dlperf.catalog.axes import axes_text
+
     point = (row.hardware, row.framework, row.case, row.precision, row.batch_size, row.scale)
     return (*point, axes_text(row.axes) or None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from inspect import get_annotations
 from pathlib import Path
@@ -36,14 +36,6 @@ GROUPS = (
     site.commands,
 )
 
-app = typer.Typer(
-    name="dlperf",
-    help="Measure training throughput of deep-learning frameworks and publish results traceable to their log lines.",
-    rich_markup_mode=None,  # rich help takes three times as long to start
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-)
-
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -51,7 +43,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     workspace: Annotated[
         Path | None, typer.Option(help="Workspace folder; default: the one around the current folder.", metavar="DIR")
@@ -64,14 +55,35 @@ def root(
     pass  # commands ask for the workspace by options.workspace_option, errors for --debug
 
 
-for group in GROUPS:
-    app.add_typer(group)
-    for info in group.registered_commands:
-        if info.callback:  # Typer evaluates what is text four times
-            info.callback.__annotations__ = get_annotations(info.callback, eval_str=True)
+def command(words: Sequence[str] = ()) -> Callable[..., Any]:
+    """Return the root command with the subcommand that ``words`` name, or with all where they name none.
+
+    All take longer to make than most commands to run.
+    """
+    pairs = zip(("", *words[:-1]), words, strict=True)
+    name = next((word for before, word in pairs if word[:1] != "-" and before != "--workspace"), "")
+    return _command_of(tuple(group for group in GROUPS if name in _names_of(group)) or GROUPS)
 
 
 @cache
-def command() -> Callable[..., Any]:
-    """Return the root command, which takes longer to make than most commands to run."""
+def _command_of(groups: Sequence[typer.Typer]) -> Callable[..., Any]:
+    app = typer.Typer(
+        name="dlperf",
+        help="Measure training throughput of deep-learning frameworks and publish results traceable to their log "
+        "lines.",
+        rich_markup_mode=None,  # rich help takes three times as long to start
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    )
+    app.callback()(root)
+    for group in groups:
+        app.add_typer(group)
+        for info in group.registered_commands:
+            if info.callback:  # Typer evaluates what is text four times
+                info.callback.__annotations__ = get_annotations(info.callback, eval_str=True)
     return typer.main.get_command(app)
+
+
+def _names_of(group: typer.Typer) -> set[str | None]:
+    made = {info.name or (info.callback and info.callback.__name__) for info in group.registered_commands}
+    return made | {info.name for info in group.registered_groups}

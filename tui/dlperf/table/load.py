@@ -15,7 +15,7 @@ from dlperf.messages.finding import warning
 from dlperf.plan import PlannedConfiguration, Selection, TrialKey
 from dlperf.plan.axes import parse_axes
 from dlperf.runs.journal import fold
-from dlperf.runs.lookup import tags_of
+from dlperf.runs.lookup import tag_campaign, tags_of
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, TrialStatus
@@ -84,7 +84,7 @@ EVERYTHING = Filters()
 SUPERSEDED = "superseded"
 """Tag of a campaign that was measured anew: its results have a caveat of this code, and reports leave them out."""
 SEARCH = "search"
-"""Tag of a campaign that is a step of a search for a commit: its results are listed only where it is named."""
+"""Tag of a step of a search, for a commit or the fastest settings: results are listed only where it is named."""
 
 
 def load_results(
@@ -123,8 +123,13 @@ def load_results(
     return rows_of_metrics(rows, filters.metrics) if filters.metrics else rows
 
 
+def mark_search(paths: CampaignPaths) -> None:
+    """Mark the campaign of a step of a search, whose trials are no results."""
+    tag_campaign(paths, SEARCH)
+
+
 def campaigns_of_results(workspace: WorkspacePaths) -> Iterator[CampaignPaths]:
-    """Yield the campaigns whose trials are results: all but the steps of searches for a commit."""
+    """Yield the campaigns whose trials are results: all but the steps of searches."""
     return (paths for paths in workspace.campaigns() if SEARCH not in tags_of(paths))
 
 

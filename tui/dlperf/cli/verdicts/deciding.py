@@ -40,26 +40,17 @@ class Budget:
 
 
 def budget_of(text: str | None) -> Budget:
-    """Return a budget from the option of a command.
+    """Return a budget from the option of a command, such as ``45m``.
 
     Raises:
         RequestError: it is no time.
     """
-    return Budget(text or "", seconds_of(text))
-
-
-def seconds_of(budget: str | None) -> float:
-    """Return the seconds of a budget such as ``45m``; no end without one.
-
-    Raises:
-        RequestError: it is no time.
-    """
-    if budget is None:
-        return float("inf")
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", budget.strip())
+    if text is None:
+        return Budget("", float("inf"))
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text.strip())
     if not found:
-        raise RequestError(f"--budget {budget}: write a time such as 90s, 45m or 3h")
-    return float(found[1]) * SECONDS[found[2]]
+        raise RequestError(f"--budget {text}: write a time such as 90s, 45m or 3h")
+    return Budget(text, float(found[1]) * SECONDS[found[2]])
 
 
 def code_of(ended: ExitCode, verdict: ExitCode) -> ExitCode:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dlperf.catalog.axes import axes_text
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table, print_text
-from dlperf.cli.verdicts.deciding import seconds_of
+from dlperf.cli.verdicts.deciding import Budget, budget_of
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun, number, percent
 
@@ -45,16 +44,19 @@ def tune(
     from dlperf.plan import Plan
     from dlperf.plan.tuning import Search, search_space
 
-    seconds, workspace = seconds_of(budget), options.current_workspace(context)
+    spending, workspace = budget_of(budget), options.current_workspace(context)
     space = search_space(selection, options.current_catalog(context))
     if not space.points:
         options.possible_plan(context, selection)  # says why
     if len(space.points) == 1:
         raise RequestError("one configuration can run, so there is no search: name values by --batch-size or --set")
-    search, tried = Search(space), Tried(workspace, selection, space, seconds)
+    search, tried = Search(space), Tried(workspace, selection, space, spending)
     confirm_plan(Plan(selection, tuple(space.points.values())), yes)
     try:
-        while tried.has_time and (point := search.propose()) is not None:
+        while (point := search.propose()) is not None:
+            if not tried.has_time:
+                print_note(f"{spending} is spent")
+                break
             row = tried.measure(point)
             search.learn(row.score or None, row.status.code == "out_of_memory")
     except (typer.Exit, KeyboardInterrupt):  # what was found so far is not lost
@@ -70,8 +72,7 @@ class Tried:
     workspace: WorkspacePaths
     selection: Selection
     space: SearchSpace
-    seconds: float
-    """Budget of time."""
+    budget: Budget
     found: list[tuple[Point, ConfigurationResult]] = field(default_factory=list)
     _begun: float = field(default_factory=time.monotonic)
     _longest: float = 0.0
@@ -79,7 +80,7 @@ class Tried:
     @property
     def has_time(self) -> bool:
         """Whether a trial as long as the longest would end within the budget; the first one always runs."""
-        return not self.found or time.monotonic() - self._begun + self._longest <= self.seconds
+        return not self.found or time.monotonic() - self._begun + self._longest <= self.budget.seconds
 
     def measure(self, point: Point) -> ConfigurationResult:
         """Run one trial of a point.
@@ -103,6 +104,8 @@ class Tried:
         return sorted(self.found, key=lambda each: -each[1].score)
 
     def name(self, point: Point) -> str:
+        from dlperf.catalog.axes import axes_text
+
         return axes_text(self.space.named(point).items())
 
     def command(self, row: ConfigurationResult) -> str:
@@ -117,11 +120,10 @@ class Tried:
         from dlperf.campaign.create import create_campaign
         from dlperf.cli.running.foreground import run_in_foreground
         from dlperf.plan import Plan
-        from dlperf.runs.store import write_atomic
-        from dlperf.table.load import SEARCH, Filters, load_results
+        from dlperf.table.load import Filters, load_results, mark_search
 
         paths = create_campaign(self.workspace, Plan(self.selection, (self.space.points[point],)))
-        write_atomic(paths.tags, f"{SEARCH}\n".encode())
+        mark_search(paths)
         if (code := run_in_foreground(self.workspace, paths, quiet=True)) is ExitCode.INTERRUPTED:
             raise typer.Exit(code)
         return load_results(self.workspace, Filters(campaigns=(paths.name,)))[0]

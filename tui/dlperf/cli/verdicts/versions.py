@@ -95,8 +95,7 @@ class Turns:
         from dlperf.campaign.create import create_campaign
         from dlperf.cli.running.foreground import confirm_plan, run_in_foreground
         from dlperf.plan.versions import plan_versions
-        from dlperf.runs.store import write_atomic
-        from dlperf.table.load import SEARCH
+        from dlperf.table.load import mark_search
         from dlperf.view import versions
 
         both, once = plan_versions(self.plan, sides, repeats, uncounted), not uncounted
@@ -104,7 +103,7 @@ class Turns:
             confirm_plan(both, self.yes or once)
         paths = create_campaign(self.workspace, both, name)
         if self.searching:
-            write_atomic(paths.tags, f"{SEARCH}\n".encode())
+            mark_search(paths)
         a, b = sides
         judge = partial(versions.judge_versions, self.workspace, paths.name, a, b, self.chosen)
         deciding = None if once else Deciding(paths, judge, self.budget)
