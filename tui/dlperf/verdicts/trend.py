@@ -14,7 +14,7 @@ from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim
 from dlperf.verdicts.conditions import Recorded, last_start, machine_of
-from dlperf.verdicts.inference.level_change import LEAST_VALUES, Change, last_change
+from dlperf.verdicts.inference.level_change import LEAST_VALUES, LevelChange, last_change
 from dlperf.verdicts.inference.rounding import rounding
 from dlperf.verdicts.inference.verdict import Policy, Sides, Verdict, judge
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, Outcome, describe_verdict
@@ -67,7 +67,7 @@ def judge_history(
     return _open(row, *failures(row)) if found.outcome in ("better", "same") and any(failures(row)) else found
 
 
-def _change(history: Rows, looks: int) -> Change | None:
+def _change(history: Rows, looks: int) -> LevelChange | None:
     def hidden(before: slice, since: slice) -> float:
         return _hidden(history[before], history[since])
 
@@ -102,7 +102,7 @@ def looks_of(history: Rows) -> int:
     return sum(last_start(each) >= begin for each in history)
 
 
-def _changed(row: ConfigurationResult, history: Rows, change: Change, options: Options) -> Judgement:
+def _changed(row: ConfigurationResult, history: Rows, change: LevelChange, options: Options) -> Judgement:
     """Say what changed; the same where somebody named a larger loss and the interval of the change is within that."""
     before, since = history[change.start : change.index], history[change.index :]
     machine = _newest_that_changed(before, since, change.fell)

@@ -22,7 +22,7 @@ SEED = 20_260_101
 
 
 @dataclass(frozen=True)
-class Change:
+class LevelChange:
     """A change of level."""
 
     start: int
@@ -40,7 +40,7 @@ def last_change(
     machines: Sequence[Hashable] = (),
     looks: int = 0,
     hidden: Callable[[slice, slice], float] = lambda before, since: 0.0,
-) -> Change | None:
+) -> LevelChange | None:
     """Return the last change of level that is clearer than chance would make it, or None.
 
     Binary segmentation: the best split into two levels (Scott and Knott 1974), then the best of what follows it. The
@@ -61,7 +61,7 @@ def last_change(
         index = start + split
         if p > level or abs(change) <= hidden(slice(start, index), slice(index, None)):
             break
-        found = Change(start, index, p, fell=change < 0)
+        found = LevelChange(start, index, p, fell=change < 0)
         start = index
     return found
 
