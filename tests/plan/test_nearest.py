@@ -76,6 +76,12 @@ def test_a_precision_that_is_not_there_becomes_the_nearest_one():
     assert "precision: fp8 there, bf16 here" in map(str, found.differences)
 
 
+def test_a_precision_that_an_axis_of_the_result_excludes_becomes_one_with_a_plan():
+    found = nearest(published("pytorch-compiled", precision="fp8", tensor_parallel=2), FOUR, CATALOG).selection
+    assert (found.precisions, found.axes) == (("bf16",), ("sequence_length=8192", "tensor_parallel=2"))
+    assert expand(found, CATALOG).configurations
+
+
 def test_the_verdict_is_the_share_of_the_throughput_of_a_gpu():
     point = Configuration("box", "torchtitan", "llama3-8b", "fp8", 2, 1, 4)
     again = ConfigurationResult(**field_values(point), campaign="mine", unit="tokens/s", value=29120.0)

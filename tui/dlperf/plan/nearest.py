@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dlperf.catalog.axes import AxisValue, Configuration, matches, parse_scale
+from dlperf.catalog.axes import AxisValue, Configuration, parse_scale
 from dlperf.errors import RequestError
 from dlperf.messages import Message, message
 from dlperf.plan.axes import declared_axes
 from dlperf.plan.model import Plan, Selection
-from dlperf.plan.subject import fits, max_nodes, numerics_of, precisions_of, uneven_parts
+from dlperf.plan.possible import Possibilities
+from dlperf.plan.subject import fits, max_nodes, numerics_of, uneven_parts
 
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
@@ -81,24 +82,20 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
     recipe = catalog.frameworks[framework_id].recipe_for(case)
     if recipe is None:
         raise RequestError(f"{framework_id} has no recipe for {case.id}: name another by --framework")
-    accelerator = catalog.accelerators[hardware.accelerator] if hardware.accelerator else None
     scale = _scale(point, hardware, recipe, case)
-    nodes, gpus = parse_scale(scale)
-    computed = precisions_of(accelerator, catalog.precisions)
-    precision = _precision(replace(point, nodes=nodes, gpus=gpus), recipe, computed)
     axes, unset = _axes(point, case, recipe, _gpus(scale))
-    numerics = numerics_of(catalog.precisions[precision], recipe)
     batch_sizes = _batch_sizes(point.batch_size, recipe)
     selection = replace(
         given,
         hardware=(hardware.id,),
         frameworks=(framework_id,),
         cases=(case.id,),
-        precisions=(precision,),
         batch_sizes=batch_sizes,
         scales=(scale,),
         axes=axes,
     )
+    precision = _precision(point.precision, recipe, Possibilities(selection, catalog))
+    numerics = numerics_of(catalog.precisions[precision], recipe)
     changed = [
         *_differing("hardware", point.hardware, hardware.id),
         *_differing("framework", point.framework, framework_id),
@@ -111,7 +108,7 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
             if numerics.get(name) != value
         ),
     ]
-    return Nearest(selection, tuple(changed))
+    return Nearest(replace(selection, precisions=(precision,)), tuple(changed))
 
 
 def differing_axes(point: Configuration, plan: Plan) -> list[Message]:
@@ -150,17 +147,13 @@ def _machine(point: Configuration, given: Selection, catalog: Catalog) -> Hardwa
     return catalog.hardware[name]
 
 
-def _precision(point: Configuration, recipe: Recipe, computed: Collection[str]) -> str:
-    """Return the precision, or the nearest one that the recipe runs on so many GPUs."""
-    refused = [variant.when for variant in recipe.variants if variant.impossible and not variant.when.axes]
-    able = [
-        name
-        for name in recipe.precisions
-        if name in computed and not any(matches(when, replace(point, precision=name)) for when in refused)
-    ]
+def _precision(wanted: str, recipe: Recipe, possible: Possibilities) -> str:
+    """Return the precision, or the nearest one of the recipe with which the selection can be planned."""
+    reasons = {name: possible.why_not("precisions", name) for name in recipe.precisions}
+    able = [name for name, reason in reasons.items() if reason is None]
     if not able:
-        raise RequestError(f"the machine has none of the precisions of this recipe: {', '.join(recipe.precisions)}")
-    candidates = (point.precision, *_NEAREST.get(point.precision, ()), able[0])
+        raise RequestError(str(reasons.get(wanted) or next(iter(reasons.values()))))
+    candidates = (wanted, *_NEAREST.get(wanted, ()), able[0])
     return next(name for name in candidates if name in able)
 
 
