@@ -169,6 +169,13 @@ async def test_marking_greys_what_does_not_fit_and_changes_the_plan(workspace: W
         await until_shown(pilot, "[x] numpy", "configurations: 4", "trials: 32", "on local", "lenet5")
 
 
+async def test_what_a_filter_leaves_is_in_view(workspace: WorkspacePaths):
+    async with driving(workspace, size=(80, 24), start_screen="choose") as pilot:
+        await until_shown(pilot, "[ ] local")
+        await press(pilot, "space", "right", "end", "slash", *"pytorch", "enter")
+        await until_shown(pilot, "─Frameworks /pytorch", "[ ] pytorch · stock")
+
+
 async def test_a_greyed_entry_cannot_be_marked(workspace: WorkspacePaths):
     async with driving(workspace, start_screen="choose") as pilot:
         await until_shown(pilot, "[ ] local")

@@ -193,6 +193,8 @@ class RowTable(Guarded, ScrollView, can_focus=True):
 
     def _resize(self) -> None:
         self.virtual_size = Size(max(1, self.scrollable_content_region.width), len(self.keys) + self._header)
+        if self.scroll_offset.y > self.max_scroll_y:  # which Textual leaves beyond the end of fewer rows
+            self.scroll_to(y=self.max_scroll_y, animate=False)
         self._measure_view()
         self._fit()
 
