@@ -19,10 +19,10 @@ from builder import (
 from driving import press, until_shown
 from textual.pilot import Pilot
 
+from dlperf.app.dialogs.checks import check_page, check_rows
 from dlperf.app.model.machines.table import MachineRow
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.machines import MachinesScreen
-from dlperf.app.screens.plan_actions import check_page, check_rows
 from dlperf.cli.machines import check_document
 from dlperf.executors.base import CheckItem
 from dlperf.messages import _, message

@@ -10,12 +10,13 @@ import pytest
 from driving import driving, press, screen_of, shown, until_gone, until_shown
 from textual import events
 
+from dlperf.app.dialogs.checks import check_rows
 from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line, problem_of_value
 from dlperf.app.model.options import options_of
 from dlperf.app.model.planned import estimate, plan_lines
 from dlperf.app.presets import save_preset
 from dlperf.app.screens.choose import ChooseScreen
-from dlperf.app.screens.plan_actions import check_rows, check_words
+from dlperf.app.screens.plan_actions import check_words
 from dlperf.catalog.files.load import Catalog, load_catalog
 from dlperf.cli.machines import check_document
 from dlperf.errors import DlperfError
@@ -174,6 +175,8 @@ async def test_what_a_filter_leaves_is_in_view(workspace: WorkspacePaths):
         await until_shown(pilot, "[ ] local")
         await press(pilot, "space", "right", "end", "slash", *"pytorch", "enter")
         await until_shown(pilot, "─Frameworks /pytorch", "[ ] pytorch · stock")
+        await press(pilot, "X", "p", "enter")
+        await until_shown(pilot, "─Frameworks──", "[x] numpy")
 
 
 async def test_a_greyed_entry_cannot_be_marked(workspace: WorkspacePaths):

@@ -72,7 +72,6 @@ class ChooseScreen(PlanActions):
     def __init__(self) -> None:
         super().__init__()
         self._options: dict[str, tuple[Option, ...]] = {}
-        self._matching: dict[str, str] = {}
         self._history: dict[str, float] = {}
         """Configuration id → seconds of a trial, as the plan shows them."""
         self._mistakes: list[str] = []
@@ -162,7 +161,7 @@ class ChooseScreen(PlanActions):
         from dlperf.app.model.options import filter_options, option_row
 
         table = self.query_one(f"#{axis}", RowTable)
-        text = self._matching.get(axis, "")
+        text = self.matching.get(axis, "")
         options = {option.value: option for option in filter_options(self._options[axis], text)}
         table.empty = _("nothing matches {text}", text=text) if text else ""
         table.show_rows(list(options), lambda key: option_row(options[str(key)]))
@@ -305,7 +304,7 @@ class ChooseScreen(PlanActions):
     def action_find(self) -> None:
         axis = self._current_axis()
         label = _("filter {list}", list=_(TITLES[axis]))
-        self.query_one(Prompt).ask(axis, label, self._matching.get(axis, ""))
+        self.query_one(Prompt).ask(axis, label, self.matching.get(axis, ""))
 
     def action_edit(self) -> None:
         files, option = sorted(self._catalog_files()), self._selected_option()
@@ -321,13 +320,13 @@ class ChooseScreen(PlanActions):
             self.choose_and_show(self.choice)
 
     def action_escape(self) -> None:
-        self._matching.clear()
+        self.matching.clear()
         self.choose(self.choice)
 
     @on(Prompt.Typed)
     def _typed(self, event: Prompt.Typed) -> None:
         if event.purpose in AXES:
-            self._matching[event.purpose] = event.text
+            self.matching[event.purpose] = event.text
             if self._options:  # else once the catalogue is read
                 self._show_list(event.purpose)
         elif event.final and event.purpose.startswith(VALUE_OF) and event.text.strip():

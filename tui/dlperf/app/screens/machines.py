@@ -16,6 +16,7 @@ from textual.binding import BindingType
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.commands import RunningCommand, run_command
+from dlperf.app.dialogs.checks import check_page, check_rows
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.machine import MachineForm
 from dlperf.app.dialogs.pages import filtered_title, no_match
@@ -23,7 +24,6 @@ from dlperf.app.model.machines.entry import MachineEntry, place_of
 from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine, problem_text
 from dlperf.app.model.table import Row
 from dlperf.app.screens.base import REFUSAL_SECONDS
-from dlperf.app.screens.plan_actions import check_page, check_rows
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.watching import login_of
 from dlperf.app.widgets.prompt import Prompt

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Hashable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import cell_len
 from textual import work
 
 from dlperf.app.commands import run_command
+from dlperf.app.dialogs.checks import check_page, check_rows
 from dlperf.app.dialogs.command import CommandPage
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.pages import Deletion, ListPage, TextPage
@@ -24,7 +23,7 @@ from dlperf.app.screens.base import REFUSAL_SECONDS, PlaceScreen
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import DlperfError, RequestError
-from dlperf.messages import N_, Message, _, message, render
+from dlperf.messages import N_, _
 from dlperf.plan import Selection
 from dlperf.runs.store import MOST
 from dlperf.view.text import printable
@@ -42,6 +41,11 @@ class PlanActions(PlaceScreen):
     is_adding = False
     """A program of the user's own, which is marked once it is in the catalogue."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.matching: dict[str, str] = {}
+        """What is typed to filter a list, by its axis."""
+
     @property
     def choice(self) -> Choice:
         return self.settings.choice
@@ -51,7 +55,8 @@ class PlanActions(PlaceScreen):
         raise NotImplementedError
 
     def choose_and_show(self, choice: Choice) -> None:
-        """Mark what a preset or an earlier campaign marks, and bring its marks into view."""
+        """Mark what a preset or an earlier campaign marks, and bring its marks into view, out of filters."""
+        self.matching.clear()
         self.choose(choice)
         for axis in AXES:
             for value in choice.values(axis)[:1]:
@@ -109,7 +114,7 @@ class PlanActions(PlaceScreen):
 
         assert self.catalog is not None
         self.is_adding = False
-        self.choose(Choice({"hardware": (machine_here(self.catalog).id,), "frameworks": (framework,)}))
+        self.choose_and_show(Choice({"hardware": (machine_here(self.catalog).id,), "frameworks": (framework,)}))
 
     def _runnable(self) -> bool:
         return self.plan is not None and any(not item.example for item in self.plan.configurations)
@@ -286,39 +291,3 @@ def check_words(plan: Plan, choice: Choice) -> list[str]:
 def _hardware_here(plan: Plan) -> tuple[str, ...]:
     """Return the hardware of a plan that can run it."""
     return tuple(dict.fromkeys(item.configuration.hardware for item in plan.configurations if not item.example))
-
-
-def check_page(rows: dict[Hashable, Row], problem: str = "") -> ListPage:
-    """Return a page of what the checks found, with the cursor on the first that failed."""
-    titles = (_("node"), _("hardware"), _("check"), "")
-    widths = [max(cell_len(row.cells[at]) for row in (Row(titles), *rows.values())) for at in range(4)]
-    columns = (
-        Column(titles[0], min(widths[0], 24), importance=9),
-        Column(titles[1], min(widths[1], 24), importance=7),
-        Column(titles[2], widths[2], importance=8),
-        Column(titles[3], widths[3], importance=9),
-        Column(_("details"), 20, importance=9, flexible=True),
-    )
-    failed = next((key for key, row in rows.items() if "bad" in row.tones), None)
-    return ListPage(_("Are the machines ready?"), columns, rows, problem, chooses=False, selected=failed)
-
-
-def check_rows(output: str) -> dict[Hashable, Row]:
-    """Turn the output of ``dlperf check --json`` into rows; none where it is something else."""
-    try:
-        items = json.loads(output)
-    except ValueError:
-        return {}
-    return dict(enumerate(map(_check_row, items if isinstance(items, list) else ())))
-
-
-def _check_row(item: dict[str, Any]) -> Row:
-    found, advice = Message.from_json(item["message_code"]), item.get("advice_code")
-    if advice:
-        found = message("and_more", subject=found, more=Message.from_json(advice))
-    name = render(message(f"check_{item['check']}")).replace("_", " ")
-    verdict, tone = (_("ok"), "good") if item["ok"] else (_("NOT READY"), "bad")
-    if item.get("caution"):
-        verdict, tone = _("CAUTION"), "warn"
-    cells = (str(item["node"]), str(item.get("hardware", "")), name, verdict, render(found))
-    return Row(tuple(map(printable, cells)), tones=("", "dim", "", tone, ""))
