@@ -32,8 +32,8 @@ def _line(step: int, seconds: float) -> str:
     return f"DLPERF {moment} step={step} samples={step * BATCH}\n"
 
 
-def _measured(paths: TrialPaths, log_format: str = "dlperf") -> TrialResult:
-    item = replace(planned(protocol=PROTOCOL), format=log_format)
+def _measured(paths: TrialPaths, log_format: str = "dlperf", **protocol: str) -> TrialResult:
+    item = replace(planned(protocol=PROTOCOL | protocol), format=log_format)
     return measure_trial(paths, item, TrialStatus(TrialKey(item.configuration.id, 1), State.SUCCEEDED))
 
 
@@ -83,6 +83,28 @@ def test_a_clock_that_was_set_and_set_back_gives_no_value(tmp_path: Path, at: in
     result = _trial(tmp_path, 3600.0, 0.5, 1, at, until)
     assert _codes(result)["clock_moved"] == "error"
     assert not result.usable
+
+
+@pytest.mark.parametrize(
+    ("rate", "severity"),
+    [
+        (lambda step, seconds, moved: BATCH, "note"),
+        (lambda step, seconds, moved: BATCH / (1 + (moved if step == 30 else 0.0)), "warning"),
+        (lambda step, seconds, moved: BATCH * step / seconds, "error"),
+    ],
+    ids=["of a clock that was not set", "of one step alone", "since the start"],
+)
+def test_a_printed_rate_that_the_arrival_of_lines_contradicts_is_of_the_clock_that_was_set(tmp_path, rate, severity):
+    log, rows = RUN, ["seconds,bytes,log"]
+    for step in range(1, STEPS + 1):
+        moved = 100.0 if step >= 30 else 0.0
+        line = _line(step, 100 + step + moved)
+        log += line.replace(line.split()[-1], f"throughput={rate(step, step + moved, moved):.4f}")
+        rows.append(f"{step + 0.03 * (step % 3):.3f},{len(log)},out.log")
+    write_trial(TrialPaths(tmp_path), {"n0/out.log": log, "n0/out.times": "\n".join(rows) + "\n"})
+    result = _measured(TrialPaths(tmp_path), estimator="window(10, 60)")
+    assert _codes(result)["clock_moved"] == severity
+    assert result.usable is (severity != "error")
 
 
 @pytest.mark.parametrize(("moved", "interval"), [(0.2, 0.05), (-0.2, 0.05), (2.0, 1.0), (50.0, 20.0)])

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import isfinite, nan
 from typing import Literal
 
-from dlperf.catalog.units import counts_samples
+from dlperf.catalog.units import counts_samples, is_time
 from dlperf.evidence.arrivals import arrival_times
 from dlperf.evidence.facts import conditions_of
 from dlperf.evidence.gather import Evidence
@@ -24,11 +24,18 @@ from dlperf.evidence.telemetry import (
     peak_memory,
 )
 from dlperf.formats.programs.own import NUMERICS
-from dlperf.formats.samples import Run
+from dlperf.formats.samples import Run, Samples
 from dlperf.measured.causes import diagnosis, explained
 from dlperf.measured.error_lines import failed_rank
 from dlperf.measured.expectations import first_unmet, unlike_numerics
-from dlperf.measured.findings.clock import clock_set_between, clock_setting, finding_of_arrival, findings_of_clock
+from dlperf.measured.findings.clock import (
+    LOOK_SECONDS,
+    clock_set_between,
+    clock_setting,
+    finding_of_arrival,
+    findings_of_clock,
+    resolution_of,
+)
 from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.measured.findings.program_faults import findings_of_programs
 from dlperf.measured.findings.runs import drift_of_run, findings_of_run
@@ -40,7 +47,7 @@ from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.measured.run import Measured, measure_planned
 from dlperf.measured.statistics import flop_limit, samples_per_joule
 from dlperf.measured.throughput.estimators import parse_estimator
-from dlperf.measured.throughput.figure import Figure
+from dlperf.measured.throughput.figure import Figure, rate_at
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, error, warning
 from dlperf.plan import Launch, PlannedConfiguration
@@ -94,29 +101,20 @@ class _MeasuredTrial:
         return watts, "" if watts is None else "readings"
 
     @cached_property
+    def records(self) -> tuple[Samples, int, int] | None:
+        """The records that gave the figure, by the first and the last: all where it is of no single ones."""
+        if self.run is None or self.figure is None or not len(self.run.run.samples):
+            return None
+        samples, estimate = self.run.run.samples, self.figure.estimate
+        if estimate.first is None or estimate.last is None:
+            return samples, 0, len(samples) - 1
+        return samples, estimate.first, estimate.last
+
+    @cached_property
     def clock_setting(self) -> float:
         """By how many seconds the clock of the log was set within the measured window."""
-        run, estimate = self.evidence.run, self.figure.estimate if self.figure else None
-        if run is None or estimate is None or estimate.first is None or estimate.last is None:
-            return 0.0
-        evidence = self.evidence
-        return clock_setting(run.samples, estimate.first, estimate.last, evidence.arrivals, evidence.duration_seconds)
-
-    @property
-    def clock_set_between(self) -> float:
-        """By how many seconds it was set between the times at which it was set back."""
-        run, estimate = self.evidence.run, self.figure.estimate if self.figure else None
-        if run is None or estimate is None or estimate.first is None or estimate.last is None:
-            return 0.0
-        return clock_set_between(run.samples, estimate.first, estimate.last, self.evidence.arrivals)
-
-    @property
-    def findings_of_arrival(self) -> tuple[Finding, ...]:
-        """How exactly the window is known, of a log whose lines were timed by their arrival."""
-        run, estimate = self.evidence.run, self.figure.estimate if self.figure else None
-        if run is None or estimate is None or estimate.first is None or estimate.last is None:
-            return ()
-        return (finding_of_arrival(run.samples, estimate.first, estimate.last, self.evidence.arrivals),)
+        known = self.evidence.arrivals, self.evidence.duration_seconds
+        return clock_setting(*self.records, *known) if self.records else 0.0
 
     @property
     def window_seconds(self) -> float | None:
@@ -249,14 +247,20 @@ def _findings(trial: _MeasuredTrial, why_no_figure: Message | None) -> tuple[Fin
 
 def _clock_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
     """Check the times of the window that gave the figure."""
-    first, last = _window(trial.evidence, trial.figure)
-    if trial.figure is None:
+    if trial.run is None or trial.figure is None or trial.records is None:
         return ()
-    by_time = parse_estimator(trial.figure.estimator).from_timestamps
+    figure, arrivals, (samples, first, last) = trial.figure, trial.evidence.arrivals, trial.records
+    by_time = parse_estimator(figure.estimator).from_timestamps or is_time(figure.unit)
     if not trial.evidence.has_own_times:
-        return trial.findings_of_arrival if by_time else ()
-    moved = max(trial.clock_setting, trial.clock_set_between, key=abs)
-    return findings_of_clock(last - first, moved, by_time)
+        return (finding_of_arrival(*trial.records, arrivals),) if by_time else ()
+    moved = max(trial.clock_setting, clock_set_between(*trial.records, arrivals), key=abs)
+    window = samples.time[last] - samples.time[first]
+    elapsed = max(window - moved, LOOK_SECONDS)
+    if by_time or not moved:
+        return findings_of_clock(window, moved, moved / elapsed)
+    arrived = rate_at(trial.run.reading, figure, first, last, arrival_times(samples.line, arrivals))
+    wrong = figure.value / arrived - 1 if arrived else 0.0
+    return findings_of_clock(window, moved, wrong, resolution_of(*trial.records, arrivals) / elapsed)
 
 
 def _run_findings(trial: _MeasuredTrial) -> Sequence[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
-from math import isfinite
+from math import inf, isfinite
 from statistics import median
 
 from dlperf.evidence.arrivals import Arrival
@@ -28,18 +28,20 @@ ENDS = 5
 """Arrivals at each end of the window: of these, the line that waited least for being seen counts."""
 
 
-def findings_of_clock(window: float, moved: float, by_timestamps: bool) -> tuple[Finding, ...]:
+def findings_of_clock(window: float, moved: float, wrong: float, exact: float | None = None) -> tuple[Finding, ...]:
     """Say by how much the clock of a log was set within its window.
 
     Args:
         window: seconds, by the times of the log.
         moved: by ``clock_setting`` or, if that is more, by ``clock_set_between``.
-        by_timestamps: whether the value follows from the times; one that the program printed may be right.
+        wrong: share by which the value is wrong, as far as is known.
+        exact: how exactly that is known of a value that the program printed, perhaps by another clock; None of one that
+            follows from the times.
     """
     if not moved:
         return ()
-    is_large = abs(moved) > LARGE_SHARE * max(window - moved, LOOK_SECONDS)
-    make = note if not by_timestamps else error if is_large else warning
+    may_be_right = exact is not None and abs(wrong) <= LEAST_SHARE + exact
+    make = note if may_be_right else error if abs(wrong) > LARGE_SHARE else warning
     return (make("clock_moved", seconds=moved, window=window),)
 
 
@@ -67,13 +69,19 @@ def finding_of_arrival(samples: Samples, first: int, last: int, arrivals: Sequen
 
     Lines of a block that a program holds back arrive together: then the time between blocks is the resolution.
     """
-    seen, window = _newest(samples, first, last, arrivals), samples.time[last] - samples.time[first]
-    gaps = [after[1] - before[1] for before, after in pairwise(seen)]
-    blocks = median(gaps) if gaps and (last - first + 1) / len(seen) > TOGETHER else 0.0
-    resolution = max(_look_seconds(arrivals[-1].seconds), blocks)
+    window = samples.time[last] - samples.time[first]
+    resolution = resolution_of(samples, first, last, arrivals)
     share = resolution / window if window > 0 else 1.0
     make, code = (note, "timed_by_arrival") if share <= LEAST_SHARE else (warning, "arrival_too_coarse")
     return make(code, resolution=resolution, share=share, window=window)
+
+
+def resolution_of(samples: Samples, first: int, last: int, arrivals: Sequence[Arrival]) -> float:
+    """To how many seconds the arrival of records gives the time between them."""
+    seen = _newest(samples, first, last, arrivals)
+    gaps = [after[1] - before[1] for before, after in pairwise(seen)]
+    blocks = median(gaps) if gaps and (last - first + 1) / len(seen) > TOGETHER else 0.0
+    return max(_look_seconds(arrivals[-1].seconds), blocks) if seen else inf
 
 
 def _look_seconds(elapsed: float) -> float:

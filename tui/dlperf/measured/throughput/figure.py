@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from array import array
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf, isfinite, nan
 from typing import Literal
@@ -251,11 +252,21 @@ def _by_timestamps(reading: Reading, result: Estimate, rule: str) -> float | Non
     """Return throughput over the windows of the records used, without the first if its start is unknown."""
     if result.first is None or result.last is None:
         return None
-    begins = result.first == 0 or result.first in reading.epoch_starts
-    start = result.first - (not begins)
+    return _over_time(reading, result.first, result.last, rule)
+
+
+def rate_at(reading: Reading, figure: Figure, first: int, last: int, times: array[float]) -> float | None:
+    """Return the throughput of these records by other times of all records; None where they give none."""
+    run = replace(reading.run, samples=replace(reading.run.samples, time=times))
+    return _over_time(replace(reading, run=run), first, last, figure.estimator)
+
+
+def _over_time(reading: Reading, first: int, last: int, rule: str) -> float | None:
+    begins = first == 0 or first in reading.epoch_starts
+    start = first - (not begins)
     try:
-        pauses = pauses_between(reading, start, result.last) if pauses_of(rule) == "without" else ()
-        return between(reading, start, result.last, pauses).value
+        pauses = pauses_between(reading, start, last) if pauses_of(rule) == "without" else ()
+        return between(reading, start, last, pauses).value
     except NotEstimable:
         return None
 
