@@ -43,6 +43,13 @@ def test_numbers_written_for_people_are_read():
     assert all(map(isnan, floats([b"1,5", b"K", b"1.2.3", b""])))
 
 
+def test_a_time_of_day_goes_on_over_midnight_and_back_by_less_is_as_printed():
+    clock = Clock("%H:%M:%S.%f")
+    first = clock.seconds([b"23:59:50.5", b"00:00:10.5"])
+    later = clock.seconds([b"12:00:10.5", b"11:59:10.5", b"23:00:10.5", b"00:00:10.5"])
+    assert [time - first[0] for time in (*first, *later)] == [0, 20, 43_220, 43_160, 82_820, 86_420]
+
+
 @pytest.mark.parametrize(
     ("total", "part", "whole"),
     [

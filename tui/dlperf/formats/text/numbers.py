@@ -6,7 +6,7 @@ import calendar
 import re
 import time
 from collections.abc import Sequence
-from math import ceil, floor, isfinite, nan
+from math import ceil, floor, isfinite, isnan, nan
 
 from dlperf.catalog.patterns import ELAPSED, MILLISECONDS, SECONDS
 
@@ -22,6 +22,8 @@ _ELAPSED_MINUTES = re.compile(rb"(?:(\d{1,7}) days?, )?(?:(\d{1,7}):)?(\d{1,9})"
 """05, 1:05 or, as Python writes a timedelta, 2 days, 1:05."""
 _OTHER = re.compile(rb"[^0-9]")
 _YEAR = re.compile(r"%[yY]")
+_DAY = re.compile(r"%[djcxs]")
+HALF_DAY = 43_200.0
 
 
 def floats(texts: Sequence[bytes]) -> list[float]:
@@ -75,6 +77,8 @@ class Clock:
         self._unit = 0.001 if time_format == MILLISECONDS else 1.0
         self._has_comma = "," in time_format
         self._minute_starts: dict[bytes, float] = {}
+        self._is_daily = not (is_number or self._is_elapsed or _DAY.search(time_format))
+        self._midnight, self._last = 0.0, nan
 
     def seconds(self, texts: Sequence[bytes]) -> list[float]:
         """Convert timestamps to seconds, NaN where a text is no timestamp."""
@@ -85,7 +89,15 @@ class Clock:
         self._minute_starts = starts = {
             minute: known[minute] if minute in known else self._minute_start(minute) for minute in set(minutes)
         }
-        return [starts[minute] + second * self._unit for minute, second in zip(minutes, floats(seconds), strict=True)]
+        times = [starts[minute] + second * self._unit for minute, second in zip(minutes, floats(seconds), strict=True)]
+        return list(map(self._over_midnight, times)) if self._is_daily else times
+
+    def _over_midnight(self, time: float) -> float:
+        """Return a time of day, which goes back by half a day or more at midnight alone, as one of a count of days."""
+        if self._last - time > HALF_DAY:
+            self._midnight += 2 * HALF_DAY
+        self._last = self._last if isnan(time) else time
+        return self._midnight + time
 
     def _minute_start(self, minute: bytes) -> float:
         if self._is_elapsed:
