@@ -161,3 +161,24 @@ def test_a_loss_that_is_no_finite_number_is_noted(loss: str, notes: bool) -> Non
     parser.feed("".join(lines).encode())
     parser.finish()
     assert [run.notes for run in parser.runs] == [["nan_loss"] if notes else []]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "| val loss 2.3 | 500 tok/s",
+        "| loss 2.3 | 500 tok/s/gpu",
+        "| loss 2.3 | 500 tok/s per GPU",
+        "| loss 2.3 | load time 3 ms",
+        "| 500 tok/s",
+    ],
+)
+def test_lines_of_no_known_program_are_read_only_where_their_words_leave_no_doubt(rest: str) -> None:
+    lines = "".join(f"step {step} {rest}\n" for step in range(20))
+    assert detect(lines.encode()) is None
+
+
+def test_lines_of_no_known_program_count_only_where_no_known_format_has_records() -> None:
+    own = "".join(f"step {step} | loss 2.3 | 500 tok/s\n" for step in range(20))
+    known = "DLPERF 2026-01-31T12:00:00.0Z step=1 throughput=5.0\n"
+    assert (detect(own.encode()), detect((own + known).encode())) == ("step-lines", "dlperf")

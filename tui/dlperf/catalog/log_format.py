@@ -86,6 +86,8 @@ class LogFormat(Dialect, Entry):
     """A record is printed after the next step, but the last one of a run at once: its time does not count."""
     every_rank: bool = False
     """Every rank writes its records into the same log."""
+    generic: bool = False
+    """Its lines are of no known program: it is tried where no other format finds a record, and a finding says so."""
     facts: dict[str, str] = Field(default_factory=dict)
     """Facts of every log of this format: field → value."""
     metadata: dict[str, OneOrMore] = Field(default_factory=dict)

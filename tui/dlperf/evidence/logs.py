@@ -16,7 +16,7 @@ from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.log_format import LogFormat
 from dlperf.errors import RequestError
 from dlperf.evidence.packed import DAMAGED, GZIP, opened
-from dlperf.formats.registry import Recognised, detect, parser_for, recognise, wrapping_for, wrapping_of
+from dlperf.formats.registry import Recognised, describe, detect, parser_for, recognise, wrapping_for, wrapping_of
 from dlperf.formats.samples import Run
 from dlperf.formats.text.lines import LineReader
 from dlperf.opening import open_regular
@@ -108,7 +108,7 @@ class LogReader:
                 if lines + ends > after:
                     rest = block.split(b"\n", max(after - lines, 0))[-1]
                     found = detect(rest, self.formats)
-                    if found not in (None, known):
+                    if found not in (None, known) and not describe(found, self.formats).generic:
                         return [f"other_program:{found}"]
                 lines += ends
         return []

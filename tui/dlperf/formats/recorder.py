@@ -284,6 +284,7 @@ class Recorder:
         run = Run(self._info.id, self._info.unit, self._info.scope, self._info.window, number=len(self.runs) + 1)
         run.metadata = metadata(self._facts)
         run.marks_end = self._info.marks_end
+        run.notes = ["unknown_program"] if self._info.generic else []
         run.pauses = self._pauses
         self.runs.append(run)
         self._declared = self._facts

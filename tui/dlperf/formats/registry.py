@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
@@ -142,23 +142,31 @@ def _recognise(head: bytes, formats: Mapping[str, _Format]) -> Recognised | None
     possible = {format_id: entry for format_id, entry in formats.items() if not present.isdisjoint(entry.contains)}
     if not possible:
         return None
+    known, generic = (
+        {name: entry for name, entry in possible.items() if entry.info.generic == is_generic}
+        for is_generic in (False, True)
+    )
     outer = wrapping_of(head)
     parts = _parts(head, outer)
-    found = _most_records(possible, parts, outer)
-    inner = None if found else find_wrapping([line for part in parts for line in part.lines], LOGGERS)
+    lines = [line for part in parts for line in part.lines]
+    if (found := _most_records(known, parts, outer)) is not None:
+        return found
+    inside = [(each, _parts(head, each)) for each in _inner_wrappings(head, lines, outer)]
+    tried = ((known, inside), (generic, [(outer, parts), *inside]))
+    found_in = (_most_records(group, read, each) for group, ways in tried for each, read in ways)
+    return next(filter(None, found_in), None)
+
+
+def _inner_wrappings(head: bytes, lines: Sequence[bytes], outer: Wrapping | None) -> Iterator[Wrapping]:
+    """Yield what may stand before lines beside the prefixes of launchers, and other ways of writing them."""
+    inner = find_wrapping(lines, LOGGERS)
     if inner is not None:
-        both = inner.inside(outer)
-        found = _most_records(possible, _parts(head, both), both)
-    if found is None and has_decimal_commas(head):
-        commas = replace(outer or Wrapping(()), decimal_commas=True)
-        found = _most_records(possible, _parts(head, commas), commas)
-    if found is None and (width := cut_width([line for part in parts for line in part.lines])):
-        cut = replace(outer or Wrapping(()), width=width)
-        found = _most_records(possible, _parts(head, cut), cut)
-    if found is None:
-        tried = find_heads([line for part in parts for line in part.lines], outer)
-        found = next(filter(None, (_most_records(possible, _parts(head, each), each) for each in tried)), None)
-    return found
+        yield inner.inside(outer)
+    if has_decimal_commas(head):
+        yield replace(outer or Wrapping(()), decimal_commas=True)
+    if width := cut_width(lines):
+        yield replace(outer or Wrapping(()), width=width)
+    yield from find_heads(lines, outer)
 
 
 def wrapping_of(head: bytes) -> Wrapping | None:
@@ -179,6 +187,8 @@ def _parts(head: bytes, wrapping: Wrapping | None = None) -> list[Lines]:
 def _most_records(
     formats: Mapping[str, _Format], parts: Sequence[Lines], wrapping: Wrapping | None
 ) -> Recognised | None:
+    if not formats:
+        return None
     counts = {format_id: entry.count_records(parts) for format_id, entry in formats.items()}
     best = max(counts, key=counts.__getitem__)
     return Recognised(best, wrapping) if any(counts[best]) else None
@@ -209,7 +219,8 @@ def _code_formats() -> dict[str, _Format]:
 
 def _declared_format(entry: LogFormat) -> _Format:
     """Return the format that the regular expressions of a catalogue entry describe."""
-    info = FormatInfo(entry.id, entry.title, entry.unit, entry.scope, entry.window, entry.source, entry.end is not None)
+    described = entry.id, entry.title, entry.unit, entry.scope, entry.window, entry.source
+    info = FormatInfo(*described, entry.end is not None, entry.generic)
     rules = partial(_declared_rules, entry)
     contains = [_contains(dialect).encode() for dialect in (entry, *entry.dialects, *entry.unfinished)]
     return _Format(info, rules, entry.facts, entry.every_rank, entry.stated_once, entry.detect, contains)

@@ -38,6 +38,8 @@ class FormatInfo:
     """The programs that print it."""
     marks_end: bool = True
     """Every complete run has a line that ends it."""
+    generic: bool = False
+    """Of no known program: tried where no other format finds a record."""
 
 
 @dataclass

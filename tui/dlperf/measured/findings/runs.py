@@ -65,6 +65,7 @@ NOTES = {
     "continued_rate": error("continued_rate"),
     "run_limit": warning("run_limit"),
     "mixed_settings": warning("mixed_settings"),
+    "unknown_program": warning("unknown_program"),
 }
 """Findings by the code that a parser notes."""
 

@@ -12,7 +12,7 @@ from dlperf.catalog.log_format import LogFormat
 from dlperf.errors import RequestError
 from dlperf.evidence.drafts import only_example, rate_examples
 from dlperf.formats.draft import draft_format
-from dlperf.formats.registry import detect, parser_for
+from dlperf.formats.registry import describe, detect, parser_for
 from dlperf.formats.samples import Run
 from dlperf.measured.run import Measured, StatedFacts, measure_run
 from dlperf.measured.throughput.figure import Figure
@@ -61,13 +61,14 @@ def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) ->
     """
     _refuse_failure(output)
     found, example, draft = detect(output.data, formats), None, ""
-    if found is None:
+    if found is None or describe(found, formats).generic:
         only = only_example(output.data)
         example = only or next((line for _, line in rate_examples(output.data)), None)
-        if example is None:
+        if example is None and found is None:
             raise NoRateError(_explain_no_rate(output))
-        draft = draft_format(example, program.name, is_only=only is not None)
-        formats = [*formats, LogFormat.model_validate_json(json.dumps(yaml.safe_load(draft)))]
+        if example is not None:
+            found, draft = None, draft_format(example, program.name, is_only=only is not None)
+            formats = [*formats, LogFormat.model_validate_json(json.dumps(yaml.safe_load(draft)))]
     parser = parser_for(found or program.name, formats)
     parser.feed(output.data)
     parser.finish()
