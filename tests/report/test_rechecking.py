@@ -184,6 +184,18 @@ def test_the_same_content_is_recomputed_once_wherever_it_lies(measured: Counting
         _values(clone)
 
 
+def test_a_folder_that_lists_the_same_names_and_hashes_is_other_content(measured: Counting, nothing_is_recomputed):
+    (log, _) = _records(measured.workspace, "nodes/local/out.log")
+    assert all(_values(measured.workspace))
+    digest = hashlib.sha256(log.read_bytes()).hexdigest()
+    log.unlink()
+    log.mkdir()
+    (log / digest).symlink_to("nowhere")
+    nothing_is_recomputed()
+    with pytest.raises(AssertionError, match="recomputed"):
+        _values(measured.workspace)
+
+
 def test_what_verify_recomputed_a_build_does_not(measured: Counting, nothing_is_recomputed):
     measured.dlperf("verify")
     nothing_is_recomputed()

@@ -84,11 +84,13 @@ def _hash_of(parts: Iterable[str]) -> str:
 
 
 def _hashes(folder: Path) -> Iterator[str]:
-    """Yield the names of all files below a folder, and the hash of each."""
+    """Yield the names of all files below a folder, and the hash of each, so that no other files yield the same."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
-            yield entry.name
-            yield from _hashes(Path(entry.path)) if entry.is_dir(follow_symlinks=False) else _hash(entry.path)
+            if entry.is_dir(follow_symlinks=False):
+                yield from (f"{entry.name}/", *_hashes(Path(entry.path)), "/")
+            else:
+                yield from (entry.name, *(_hash(entry.path) or ("",)))
 
 
 def _hash(path: str | Path) -> tuple[str, ...]:
