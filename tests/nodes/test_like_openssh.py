@@ -9,10 +9,12 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from dlperf.errors import RefusedError, UnreachableError
+from dlperf.nodes import openssh
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.openssh import OpenSshTransport
 from dlperf.nodes.ssh import SshTransport
@@ -286,6 +288,16 @@ async def test_what_asyncssh_does_not_read_names_the_other_transport(sshd: Sshd,
     _write(sshd, CASES[name])
     with pytest.raises(RefusedError, match="set `transport: openssh`"):
         await NodeClient("a", SshTransport(CASES[name].destination)).hello()
+
+
+async def test_a_configuration_that_waits_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(openssh, "LOGIN_SECONDS", 0.5)
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "config").write_text('Match exec "sleep 300"\n User nobody\n')
+    for transport in (OpenSshTransport("a"), SshTransport("a")):
+        with pytest.raises(UnreachableError, match="no answer from a within"):
+            await transport.open(["true"])
 
 
 @pytest.fixture

@@ -7,12 +7,14 @@ import os
 import random
 import shlex
 import shutil
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from dlperf.errors import RefusedError
+from dlperf.errors import RefusedError, UnreachableError
 from dlperf.messages import message
 from dlperf.nodes.openssh_complaints import TIMED_OUT, connection_error, is_dropped, is_refused, one_line
 from dlperf.nodes.transport import ProcessChannel, connection_gate, start_process
@@ -77,7 +79,7 @@ class OpenSshTransport:
 
 
 async def refuse_bad_configuration(host: str, port: int | None, user: str | None) -> None:
-    """Raise RefusedError where ssh does not read its configuration, such as for an option that it does not know.
+    """Raise UnreachableError where ssh does not read its configuration, such as for an option that it does not know.
 
     Without a client of OpenSSH nothing is refused.
     """
@@ -128,11 +130,18 @@ class _Destination:
 
 
 async def _server(destination: Sequence[str]) -> _Destination:
-    """Resolve a destination. Raises RefusedError where ssh cannot use it."""
+    """Resolve a destination.
+
+    Raises:
+        RefusedError: ssh cannot use it.
+        UnreachableError: ssh does not say so in time.
+    """
     try:
         code, out, err = await _output("ssh", "-T", "-G", *destination)
     except FileNotFoundError:
         raise RefusedError(message("no_ssh")) from None
+    except TimeoutError:
+        raise UnreachableError(message("no_answer", server=destination[-1], seconds=LOGIN_SECONDS)) from None
     if code:
         raise RefusedError(message("openssh_configuration", host=destination[-1], reason=one_line(err)))
     settings: dict[str, list[str]] = {}
@@ -143,12 +152,22 @@ async def _server(destination: Sequence[str]) -> _Destination:
 
 
 async def _output(*command: str) -> tuple[int, str, str]:
-    """Run a command that needs no terminal: exit code, stdout and stderr."""
+    """Run a command that needs no terminal: exit code, stdout and stderr.
+
+    Raises:
+        TimeoutError: it does not end, as where a ``Match exec`` of the configuration waits.
+    """
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe, start_new_session=True
     )
-    out, err = await process.communicate()
+    try:
+        async with asyncio.timeout(LOGIN_SECONDS):
+            out, err = await process.communicate()
+    except BaseException:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        raise
     return process.returncode or 0, out.decode(errors="replace"), err.decode(errors="replace")
 
 
@@ -172,8 +191,9 @@ async def _connect(command: Sequence[str], server: _Destination) -> tuple[Proces
 
 async def _locked_key(complaint: str, server: _Destination) -> str:
     """The first key that needs a passphrase and that no agent holds, where the server refused all others."""
-    for path in server.keys if is_refused(complaint) else ():
-        code, _, why = await _output("ssh-keygen", "-y", "-P", "", "-f", path)
-        if code and "passphrase" in why and (await _output("ssh-add", "-T", f"{path}.pub"))[0]:
-            return path
+    with suppress(TimeoutError):
+        for path in server.keys if is_refused(complaint) else ():
+            code, _, why = await _output("ssh-keygen", "-y", "-P", "", "-f", path)
+            if code and "passphrase" in why and (await _output("ssh-add", "-T", f"{path}.pub"))[0]:
+                return path
     return ""
