@@ -64,7 +64,7 @@ def test_cells_and_the_lines_of_a_cell_are_words_of_their_own(site: Path) -> Non
     assert "A box Tesla V100-SXM2-32GB 1 × 8 3 " in text.replace("\u00a0", " ")
 
 
-def test_configurations_are_found_by_their_titles(tmp_path: Path) -> None:
+def test_configurations_are_found_by_their_titles_and_the_words_of_their_file(tmp_path: Path) -> None:
     (tmp_path / "search").mkdir()
     (tmp_path / "search/search_index.json").write_text('{"docs": []}')
     page = tmp_path / "results/configurations/first/box_jax.html"
@@ -74,7 +74,7 @@ def test_configurations_are_found_by_their_titles(tmp_path: Path) -> None:
     )
     segment_index(tmp_path)
     (document,) = json.loads((tmp_path / "search/search_index.json").read_text("utf-8"))["docs"]
-    assert (document["title"], document["text"]) == ("JAX · H200", "JAX on H200.")
+    assert (document["title"], document["text"]) == ("JAX · H200", "JAX on H200.<p>box jax</p>")
     assert document["location"] == "results/configurations/first/box_jax.html"
 
 

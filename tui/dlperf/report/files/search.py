@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dlperf.report.site import locations as at
@@ -30,6 +30,8 @@ CUT = "\N{ZERO WIDTH SPACE}"
 """An invisible separator of words."""
 WORD = re.compile("|".join(sorted(WORDS, key=lambda word: (-len(word), word))))
 """Matches the longest word at a place."""
+NUMBERED = re.compile(r"(?<=[A-Za-z]{3})(?=\d)")
+"""The middle of a name such as ResNet50: a source that writes it so is found no sooner than others."""
 NEEDLESS = re.compile(f"(?<![\u4e00-\u9fff]){CUT}|{CUT}(?![\u4e00-\u9fff])")
 """Cuts at the ends of a run of Chinese characters."""
 JOINER = "\N{WORD JOINER}"
@@ -48,8 +50,8 @@ NODE_NAME = re.compile(r"(?P<name>\b\w)=(?P=name)\+(?P<edge>\w)\+(?P<node>\w)\.i
 so that some of many numbers are lost, and a search for the beginning of others ends in an error."""
 RANKS = {
     "results/your-number.html#pair": 0.7,  # whose heading names two accelerators, which have pages of their own
-    **dict.fromkeys(("results/methodology.", "results/your-number."), 8.0),
-    **dict.fromkeys(("guide/", "about.", "results/explorer."), 4.0),
+    **dict.fromkeys(("results/methodology.", "results/your-number.", "guide/data.html#how-to-cite"), 8.0),
+    **dict.fromkeys(("guide/", "about.", "results/explorer.", "results/reports/all-sources/"), 4.0),
     "results/reports/published/": 0.5,
     "results/configurations/": 0.5,
 }
@@ -72,7 +74,9 @@ def segment_index(site: Path) -> None:
     content["docs"] += _configurations(site, {document["location"] for document in content["docs"]})
     for document in content["docs"]:
         document |= _rank(document["location"])
+        document["text"] += _file_words(document["location"])
         document |= {part: segment_words(document[part]) for part in ("title", "text")}
+        document["title"] = NUMBERED.sub(CUT, document["title"])
     written = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     index.write_text(written, "utf-8")
     if (site / SCRIPT).is_file():
@@ -88,6 +92,13 @@ def mend_search(site: Path) -> None:
 
 def _rank(location: str) -> dict[str, float]:
     return next(({"boost": rank} for start, rank in RANKS.items() if location.startswith(start)), {})
+
+
+def _file_words(location: str) -> str:
+    """Return the name of a file of results as words: ``resnet50``, where its page says ``ResNet-50``."""
+    if not location.startswith("results/") or "#" in location:
+        return ""
+    return f"<p>{PurePosixPath(location).stem.replace('_', ' ')}</p>"
 
 
 def _configurations(site: Path, known: Collection[str]) -> Iterator[dict[str, Any]]:
