@@ -40,7 +40,6 @@ WORDED = (
         "log",
         "origin",
         "report",
-        "reports",
         "rival",
         "verdict",
     ),

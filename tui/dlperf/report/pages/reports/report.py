@@ -179,24 +179,22 @@ def reports_index(language: Language, data: SiteData) -> str:
     listed = [_report_row(page, *key, rows) for case in cases for key, rows in of_case[case]]
     return page.render(
         "report_index.md.j2",
-        models=page.table(("case", "measured_best", "published_best", "unit", "figures", "reports"), models),
+        models=page.table(("case", "measured_best", "published_best", "unit", "figures"), models),
         reports=page.table(("case", "report", "origin", "date", "figures", "hardware", "framework"), listed),
         your_number=page.your_number(),
     )
 
 
 def _model_row(page: Page, case: str, results: Results) -> tuple[object, ...]:
-    """Return the best values of a model for one GPU, and links to its reports, the page of all sources first."""
+    """Return the best values of a model for one GPU, with a link to all its results."""
     units = grouped((row for row in results if row.value and counts_samples(row.unit)), lambda row: row.unit)
     unit, known = max(units.items(), key=lambda pair: len(pair[1]), default=("", ()))
-    sources = distinct(page.data.source(row) for row in results)
-    reports = [page.link(page.data.source_title(page.language, name), at.report_page(name, case)) for name in sources]
+    of_all = at.model_page(case) if case in page.data.models else at.report_page(page.data.source(results[0]), case)
     return (
-        page.data.case_title(case),
+        page.link(page.data.case_title(case), of_all),
         *best_of_origins(page, known, with_chip=True),
         unit,
         str(sum(row.value is not None for row in results)),
-        Listed((*page.model_links(case), *reports)),
     )
 
 
