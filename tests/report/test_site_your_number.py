@@ -59,16 +59,16 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
     open_page(page, address)
     prices = page.get_by_role("group", name="Price of one GPU for an hour")
     prices.get_by_label("V100").fill("2.88")
-    page.get_by_label("Samples or tokens, millions").fill("144")
+    page.get_by_label("Million images to train on").fill("144")
     page.get_by_label("GPUs used").fill("10")
-    assert cells(page, 1)[2:] == ["400.1", "1.44", "2", "9.997 h", "288", "2.88 (1.00×)"]
+    assert cells(page, 1)[1:-1] == ["400.1", "1.44", "2", "9.997 h", "288", "2.88 (1.00×)"]
     kept = page.url
     page.goto("about:blank")
     open_page(page, kept.partition(PAGE)[0], kept.partition(PAGE)[2])
     expect(prices.get_by_label("V100")).to_have_value("2.88")
-    assert cells(page, 1)[-2] == "288"
+    assert cells(page, 1)[5] == "288"
     # at the break-even price the A100 trains for what the V100 costs
-    assert float(cells(page, 2)[-1].partition(" ")[0]) == pytest.approx(2.88 * 908.2 / 400.1, rel=0.01)
+    assert float(cells(page, 2)[6].partition(" ")[0]) == pytest.approx(2.88 * 908.2 / 400.1, rel=0.01)
 
 
 def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched: Watched, site: Path) -> None:
@@ -78,6 +78,7 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
         measured("beta", value=150.0, precision="amp", hardware="h200"),
         published("paddle", 8, 1600.0, precision="fp8", hardware="h100"),
         measured("alpha", value=400.0, precision="fp8", hardware="h200"),
+        published("paddle", 8, 800.0, precision="fp32", hardware="h100-PCIe"),
     )
     known = load_catalog()
     data = replace(sample(), results=rows, precisions=known.precisions, accelerators=known.accelerators)
@@ -85,12 +86,15 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
         serve(watched.page, name, script(ENGLISH, data))
     open_page(watched.page, f"{site.as_uri()}/", "#first=H100&second=H200&price+H100=2&price+H200=3.5")
     pair = watched.page.locator(".pair")
-    expect(pair.locator("p")).to_contain_text("One H200 trains as much as 1.50–2.00 H100, by precision")
+    expect(pair.locator(".large")).to_have_text(
+        "At your prices one H200 costs 1.75 H100. By these results H200 is the cheaper one at FP8 alone."
+    )
+    expect(pair.locator("p").last).to_contain_text("One H200 trains as much as 1.50–2.00 H100, by precision")
     said = {
         cells[0]: cells[1:4] for row in pair.locator("tbody tr").all() if (cells := row.locator("td").all_inner_texts())
     }
-    assert said["AMP"] == ["1.50×", "1.30× Alpha · 1 GPU · 1 GPU", "H100 5.56 < H200 6.48"]
-    assert said["FP8"][:2] == ["2.00×", "–"]
+    assert said["AMP"] == ["1.50×", "H100 5.56 < H200 6.48", "1.30× Alpha · 1 GPU · 1 GPU"]
+    assert said["FP8"] == ["2.00×", "H200 2.43 < H100 2.78", "–"]
     nearest = watched.page.get_by_label("Throughput or time")
     watched.page.get_by_label("Hardware").select_option("H100")
     nearest.fill("200")
@@ -99,7 +103,11 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     )
     watched.page.locator("select[name=precision]").select_option("BF16")  # at which nothing ran
     expect(watched.page.locator(".answer")).to_contain_text("No third-party result with this model, GPU and precision.")
-    expect(watched.page.locator(".answer tbody tr")).to_have_count(2)
+    expect(watched.page.locator(".answer tbody tr")).to_have_count(3)
+    watched.page.locator("select[name=precision]").select_option("FP32")
+    expect(watched.page.locator(".answer li").first).to_contain_text(
+        "this model, GPU and precision. On H100 PCIe: 200.0 % of the best third-party result 100"
+    )
     assert watched.errors == []
 
 

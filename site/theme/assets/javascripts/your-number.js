@@ -38,11 +38,17 @@
     if (values.some(value => (Array.isArray(value) ? value[0] : value) === chosen)) field(name).value = chosen;
   }
 
+  /* Models with their units where they have several. */
+  function models() {
+    const all = distinct(known.map(modelOf)), named = name => name.split(" · ")[0];
+    return all.map(name => [name, all.filter(other => named(other) === named(name)).length > 1 ? name : named(name)]);
+  }
+
   function ofModel() { return known.filter(one => modelOf(one) === field("model").value); }
 
   /* Offer the accelerators and precisions of the model, and ask for a sequence length where its work depends on it. */
   function offerAll(wanted) {
-    offer("model", distinct(known.map(modelOf)), wanted.model);
+    offer("model", models(), wanted.model);
     const rows = ofModel();
     offer("gpu", distinct(rows.map(one => of(one.row, "chip"))), wanted.gpu);
     const onChip = rows.filter(one => of(one.row, "chip") === field("gpu").value);
@@ -54,6 +60,7 @@
     offer("first", chips, wanted.first || (chips.includes(field("first").value) ? "" : field("gpu").value));
     offer("second", chips, wanted.second || (chips.includes(field("second").value) && field("second").value !== field("first").value ? "" : others[0]));
     field("batch").closest("label").hidden = field("as").value !== "step";
+    field("amount").closest("label").firstChild.data = say("amount", { unit: noun(unit) }) + " ";
     const needs = unit === "tokens/s";
     field("sequence").closest("label").hidden = !needs;
     if (needs && !field("sequence").value) field("sequence").value = wanted.sequence || commonLength(rows) || "";
@@ -98,11 +105,16 @@
   const doubt = one => of(one.row, "caveats") ? dlperf.doubt(address(one), of(one.row, "caveats")) : "";
   const link = one => element("a", { href: address(one) }, nameOf(one));
 
-  function sentence(name, perGpu, rows) {
-    const found = best(rows);
-    if (!found) return element("li", {}, words[name + "_none"]);
-    return element("li", {}, element("strong", {}, percent(perGpu / found.perGpu)), " " + words[name] + " ",
-      element("small", {}, text(found.perGpu) + " ", link(found), " " + conditionsOf(found)), " ", doubt(found));
+  const isOwn = one => !of(one.row, "published");
+  const isOther = one => !isOwn(one);
+
+  /* How the reader's number compares with the best; where there is none, with the best of other forms of the accelerator. */
+  function sentence(name, perGpu, rows, kin) {
+    const found = best(rows), other = found || best(kin);
+    const missing = found ? "" : words[name + "_none"] + (other ? words.gap + say("on_kin", { gpu: of(other.row, "chip") }) + " " : "");
+    if (!other) return element("li", {}, missing);
+    return element("li", {}, missing, element("strong", {}, percent(perGpu / other.perGpu)), " " + words[name] + " ",
+      element("small", {}, text(other.perGpu) + " ", link(other), " " + conditionsOf(other)), " ", doubt(other));
   }
 
   function standing(perGpu, rows) {
@@ -121,7 +133,7 @@
   function nearest(perGpu, rows, first) {
     const distance = one => Math.abs(Math.log(one.perGpu / perGpu));
     const near = rows.slice().sort((a, b) => distance(a) - distance(b)).slice(0, NEAREST);
-    const own = best(rows.filter(one => !of(one.row, "published")));
+    const own = best(rows.filter(isOwn));
     return distinct([first, own, ...near.sort((a, b) => b.perGpu - a.perGpu)]).filter(Boolean);
   }
 
@@ -138,10 +150,10 @@
     const kin = ofModel().filter(one => kindOfChip(of(one.row, "chip")) === kindOfChip(field("gpu").value));
     const alike = kin.filter(one => isAt(one, precision)), rows = alike.filter(one => of(one.row, "chip") === field("gpu").value);
     if (!perGpu) return out.replaceChildren(element("p", {}, words.type));
-    const own = rows.filter(one => !of(one.row, "published")), others = rows.filter(one => of(one.row, "published"));
     out.replaceChildren(
       element("p", { class: "large" }, element("strong", {}, text(perGpu)), " " + say("per_gpu", { unit: unitOf() })),
-      element("ul", {}, sentence("published", perGpu, others), sentence("measured", perGpu, own), utilisation(perGpu), rows.length ? standing(perGpu, rows) : ""),
+      element("ul", {}, sentence("published", perGpu, rows.filter(isOther), alike.filter(isOther)),
+        sentence("measured", perGpu, rows.filter(isOwn), alike.filter(isOwn)), utilisation(perGpu), rows.length ? standing(perGpu, rows) : ""),
       table(words.nearest, [words.nearest, unitOf() + " · " + words.one_gpu, words.yours], nearest(perGpu, alike.length ? alike : kin, best(rows)).map(one =>
         [described(one), element("span", {}, text(one.perGpu), " ", doubt(one)), percent(perGpu / one.perGpu)])));
   }
@@ -149,7 +161,7 @@
   /* Framework, origin and conditions of a result, and the command that measures it again. */
   const described = one => [link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), element("br"),
     one.other && element("small", {}, say("other_program", { program: one.other }) + " "),
-    one.command ? element("code", {}, one.command) : element("small", {}, words.no_command)].filter(Boolean);
+    one.command ? element("code", { tabindex: 0 }, one.command) : element("small", {}, words.no_command)].filter(Boolean);
 
   /* Cost */
 
@@ -170,11 +182,11 @@
   function costRow(side, reference, prices) {
     const price = prices.get(side.chip) || null, amount = number("amount"), gpus = number("fleet");
     const machineHours = amount && amount * MILLION / side.perGpu / HOUR;
-    return [[side.chip], side.said, text(side.perGpu), text(side.perGpu * HOUR / MILLION),
+    return [[side.chip], text(side.perGpu), text(side.perGpu * HOUR / MILLION),
       price ? money(price / (side.perGpu * HOUR / MILLION)) : "",
       machineHours && gpus ? hours(machineHours / gpus) : "",
       price && machineHours ? money(price * machineHours) : "",
-      reference ? `${money(reference.price * side.perGpu / reference.perGpu)} (${(side.perGpu / reference.perGpu).toFixed(2)}×)` : ""];
+      reference ? `${money(reference.price * side.perGpu / reference.perGpu)} (${(side.perGpu / reference.perGpu).toFixed(2)}×)` : "", side.said];
   }
 
   function showCost() {
@@ -184,11 +196,11 @@
     const reference = first && { price: prices.get(first.chip), perGpu: first.perGpu };
     const unit = noun(unitOf());
     out.replaceChildren(table(words.cost,
-      [words.gpu, words.result, unitOf() + " · " + words.one_gpu, say("millions", { unit }), say("cost_per_million", { unit }),
-        words.time, words.cost, first ? say("break_even", { gpu: first.chip, price: money(reference.price) }) : words.break_even_none],
+      [words.gpu, unitOf() + " · " + words.one_gpu, say("millions", { unit }), say("cost_per_million", { unit }),
+        words.time, words.cost, first ? say("break_even", { gpu: first.chip, price: money(reference.price) }) : words.break_even_none, words.result],
       rows.map(side => costRow(side, reference, prices))));
     const precisions = distinct(rows.map(side => side.precision).filter(Boolean));
-    const said = precisions.length > 1 ? say("unlike_precisions", { precisions: precisions.join(", ") }) : say("one_precision", { precision: precisions[0] });
+    const said = precisions.length > 1 ? say("unlike_precisions", { precisions: precisions.join(words.separator) }) : say("one_precision", { precision: precisions[0] });
     if (precisions.length) out.append(element("p", {}, said));
   }
 
@@ -210,8 +222,18 @@
     const costs = [one, other].map(side => [of(side.row, "chip"), (prices.get(of(side.row, "chip")) || NaN) / (side.perGpu * HOUR / MILLION)])
       .sort((x, y) => x[1] - y[1]);
     return [[precision], times(one, other),
+      costs.some(cost => isNaN(cost[1])) ? "" : costs.map(([chip, cost]) => `${chip} ${money(cost)}`).join(" < "),
       pair ? [times(...pair) + " ", element("small", {}, [nameOf(pair[0]), ...pair.map(side => gpusText(gpusOf(side.row)))].join(" · "))] : ["–"],
-      costs.some(cost => isNaN(cost[1])) ? "" : costs.map(([chip, cost]) => `${chip} ${money(cost)}`).join(" < "), bestCell(one), bestCell(other)];
+      bestCell(one), bestCell(other)];
+  }
+
+  /* Which of two accelerators trains for less at the reader's prices, of which the second is ``price`` times the first. */
+  function cheaper(first, second, ratios, price) {
+    if (!(price > 0 && price < Infinity)) return [];
+    const below = [...ratios.keys()].filter(precision => price < ratios.get(precision));
+    const [name, gpu] = below.length === ratios.size ? ["cheaper_always", second] : below.length ? ["cheaper_at", second] : ["cheaper_always", first];
+    return [element("p", { class: "large" }, say("prices_ratio", { first, second, price: price.toFixed(2) }) + words.gap,
+      element("strong", {}, say(name, { gpu, precisions: below.join(words.separator) })))];
   }
 
   /* Two accelerators at each precision at which there are results of both: what one is worth in hours of the other. */
@@ -222,10 +244,10 @@
     const both = distinct(rows.map(one => nameOfPrecision(precisionOf(one)))).filter(precision => at(a, precision).length && at(b, precision).length);
     if (a === b || !both.length) return out.replaceChildren(element("p", {}, words.pair_none));
     const unit = noun(unitOf()), prices = pricesTyped();
-    const ratios = both.map(precision => best(at(b, precision)).perGpu / best(at(a, precision)).perGpu).sort((x, y) => x - y);
-    const range = distinct([ratios[0], ratios[ratios.length - 1]].map(ratio => ratio.toFixed(2))).join("–");
-    out.replaceChildren(element("p", {}, say("pair", { first: a, second: b, ratio: range })),
-      table(say("pair_title", { first: a, second: b }), [data.words.precision, `${b} ÷ ${a}`, words.alike, say("cost_per_million", { unit }), a, b],
+    const ratios = new Map(both.map(precision => [precision, best(at(b, precision)).perGpu / best(at(a, precision)).perGpu]));
+    const range = distinct([Math.min, Math.max].map(end => end(...ratios.values()).toFixed(2))).join("–");
+    out.replaceChildren(...cheaper(a, b, ratios, prices.get(b) / prices.get(a)), element("p", {}, say("pair", { first: a, second: b, ratio: range })),
+      table(say("pair_title", { first: a, second: b }), [data.words.precision, `${b} ÷ ${a}`, say("cost_per_million", { unit }), words.alike, a, b],
         both.map(precision => pairRow(precision, at(a, precision), at(b, precision), prices))));
   }
 
@@ -234,7 +256,8 @@
   /* One field for each accelerator of the model; what was typed stays. */
   function offerPrices(wanted) {
     const before = pricesTyped(), chips = distinct(ofModel().map(one => of(one.row, "chip")));
-    form.querySelector(".prices").replaceChildren(...chips.map(chip => {
+    const prices = form.querySelector(".prices");
+    prices.replaceChildren(prices.querySelector("legend"), ...chips.map(chip => {
       const input = element("input", { type: "number", min: 0, step: "any", inputmode: "decimal", "data-chip": chip });
       const price = before.get(chip) || wanted[priceName(chip)];
       if (price) input.value = price;

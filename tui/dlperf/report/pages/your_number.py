@@ -41,7 +41,7 @@ class Work(NamedTuple):
 def your_number(language: Language, data: SiteData) -> str:
     """Return the page; without scripts it has the best results of each model and accelerator in one table."""
     page = Page(language, data, at.YOUR_NUMBER)
-    type_text = WORDS["type"]
+    type_text, amount_text = WORDS["type"], WORDS["amount"]
     scripts = (at.EXPLORER_DATA, at.YOUR_NUMBER_DATA, *(f"{at.SCRIPTS}/{name}" for name in SCRIPTS))
     return page.render(
         "your_number.md.j2",
@@ -49,8 +49,10 @@ def your_number(language: Language, data: SiteData) -> str:
         table=_table(page),
         pair=_best_known(data),
         type=page._(type_text),
+        amount=page._(amount_text, unit="samples"),
         scripts=[at.relative(page.path, name) for name in scripts],
         methodology=at.relative(page.path, at.METHODOLOGY),
+        precisions=at.html_address(page.path, at.METHODOLOGY) + "#precisions",
     )
 
 
@@ -66,7 +68,8 @@ def your_number_data(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.YOUR_NUMBER)
     peaks = {name: (entry.title, _peaks(data, entry)) for name, entry in accelerators(data).items()}
     document = {
-        "words": {name: language.gettext(text) for name, text in WORDS.items()},
+        "words": {name: language.gettext(text) for name, text in WORDS.items()}
+        | {"separator": language.separator, "gap": language.gap},
         "work": {data.case_title(case): found for case in data.cases if (found := work(data, case))},
         "peaks": peaks,
         "commands": _commands(page),
