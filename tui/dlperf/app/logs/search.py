@@ -23,7 +23,8 @@ _ERRORS = (
     r"Traceback \(most recent call last\)|(?:Error|Exception)\b|\b(?:ERROR|FATAL|CRITICAL)\b|(?i:out of memory)"
     r"|(?i:segmentation fault)|core dumped|NCCL WARN|\bKilled\b|(?i:no space left)|\bPANIC\b"
     r"|(?i:illegal memory access)|(?i:\bcuda (?:error|failure)\b)|(?i:oom[-_ ]?kill)|(?i:\bfatal(?: error)?:)"
-    r"|(?i:watchdog.{0,80}time[d-]? ?-?out)|(?i:before timing out)|(?i:loss['\"]? {0,9}(?:[:=]|is|) {0,9}nan\b)"
+    r"|(?i:watchdog.{0,80}time[d-]? ?-?out)|(?i:before timing out)|\berror: +[^\d\s.+-]"
+    r"|(?i:loss['\"]? {0,9}(?:[:=]|is|) {0,9}[-+]?(?:nan|inf)\b)"
 )
 Pattern: TypeAlias = Any
 """A compiled expression of ``re2``, which has no types."""
