@@ -111,12 +111,20 @@ def stopped(workspace: WorkspacePaths, lines: Sequence[str]) -> None:
 
 
 async def test_why_the_engine_stopped_is_shown(workspace: WorkspacePaths):
-    full = "journal.jsonl: cannot be written (No space left on device): free space or fix permissions"
-    stopped(workspace, ["campaign night: runs/night", f"dlperf: {full}"])
-    async with driving(workspace, size=(160, 40)) as pilot:
-        await until_shown(pilot, f"The engine has stopped: {full}. R starts it again.")
+    file = "local_numpy_lenet5_fp32_bs128_1n1g/1/nodes/local/out.times"
+    full = "cannot be written (No space left on device: 0 MiB free): free space"
+    folder = workspace.campaign("h200-nightly").directory
+    stopped(workspace, ["campaign night: runs/night", f"dlperf: {folder}/{file}: {full}"])
+    shown = (
+        "The engine has stopped:",
+        f" {file}: cannot be written",
+        "(No space left on device: 0 MiB free)",
+        "R starts",
+    )
+    async with driving(workspace, size=(80, 24)) as pilot:
+        await until_shown(pilot, *shown)
         await press(pilot, "w")
-        await until_shown(pilot, "71/120", f"The engine has stopped: {full}. R starts it again.")
+        await until_shown(pilot, "71/120", *shown)
 
 
 async def test_an_engine_that_was_killed_has_not_said_why(workspace: WorkspacePaths):

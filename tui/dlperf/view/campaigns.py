@@ -181,7 +181,10 @@ def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
 
 
 def stop_reason(paths: CampaignPaths) -> str:
-    """Return why the newest engine has stopped by its own account; empty where it was ended without a word."""
+    """Return why the newest engine has stopped by its own account, without the campaign's folder before a file.
+
+    Empty where it was ended without a word.
+    """
     try:
         with open_regular(paths.engine_log) as stream:
             stream.seek(max(0, stream.seek(0, SEEK_END) - LOG_TAIL_BYTES))
@@ -192,7 +195,7 @@ def stop_reason(paths: CampaignPaths) -> str:
         if line.startswith(ENGINE_STARTS):
             break
         if line.startswith(ENGINE_STOPS):
-            return printable(line.removeprefix(ENGINE_STOPS[0]))
+            return printable(line.removeprefix(ENGINE_STOPS[0]).replace(f"{paths.directory}/", ""))
     return ""
 
 
