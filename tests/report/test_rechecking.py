@@ -196,6 +196,17 @@ def test_a_folder_that_lists_the_same_names_and_hashes_is_other_content(measured
         _values(measured.workspace)
 
 
+def test_what_was_measured_here_a_build_does_not_recompute(counting: Counting, nothing_is_recomputed):
+    words = ["-H", "local", "-f", "counting", "-c", "lenet5", "-b", "32,64", "--repeats", "1", "--name", "try"]
+    counting.dlperf("run", *words)
+    right = [json.loads(path.read_text())["value"] for path in _records(counting.workspace, "result.json")]
+    nothing_is_recomputed()
+    assert sorted(_values(counting.workspace)) == sorted(right)
+    _edit(_records(counting.workspace, "result.json")[0], value=1.0)
+    with pytest.raises(AssertionError, match="recomputed"):
+        _values(counting.workspace)
+
+
 def test_what_verify_recomputed_a_build_does_not(measured: Counting, nothing_is_recomputed):
     measured.dlperf("verify")
     nothing_is_recomputed()

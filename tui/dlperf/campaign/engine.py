@@ -42,9 +42,10 @@ from dlperf.messages import quoted
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import figure_data
 from dlperf.runs.lock import engine_lock
-from dlperf.runs.paths import CampaignPaths
+from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import CampaignRecord, Event, Request, State, utc_now
 from dlperf.runs.store import read_campaign, read_records, write_record
+from dlperf.verification.remembered import RightTrials
 from dlperf.version import version
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -87,6 +88,7 @@ class Engine:
         self._stages_of: dict[str, Stages] = {}
         self._machines = Machines()
         self._journal = EngineJournal(paths, record)
+        self._right = RightTrials(WorkspacePaths(paths.directory.parents[1]), paths)
         self._progress = ProgressFile(paths, self._journal, self._demands, timeouts.progress)
         self._running: dict[TrialKey, RunningTrial] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -196,7 +198,7 @@ class Engine:
             watch = self._watches[hardware] = Watch(executor, self._observed, self._running)
             logs = LogReader(self._dependencies.formats)
             self._stages_of[hardware] = Stages(
-                executor, watch, self._journal, self._machines, logs, self._timeouts, self._hand_over
+                executor, watch, self._journal, self._machines, logs, self._right, self._timeouts, self._hand_over
             )
         return self._stages_of[hardware]
 

@@ -25,6 +25,7 @@ from dlperf.plan.hiding import revealed
 from dlperf.runs.archive import seal
 from dlperf.runs.records import Event, State, TrialStatus, utc_now
 from dlperf.runs.secrets import secrets_of
+from dlperf.verification.remembered import RightTrials
 
 
 class Stages:
@@ -37,11 +38,13 @@ class Stages:
         journal: EngineJournal,
         machines: Machines,
         logs: LogReader,
+        right: RightTrials,
         timeouts: Timeouts,
         hand_over: Callable[[RunningTrial], None],
     ) -> None:
         """
         Args:
+            right: remembers what is measured.
             hand_over: called with a trial that has succeeded on its machines, before its files are collected.
         """
         self._executor = executor
@@ -49,6 +52,7 @@ class Stages:
         self._journal = journal
         self._machines = machines
         self._logs = logs
+        self._right = right
         self._timeouts = timeouts
         self._hand_over = hand_over
 
@@ -232,6 +236,8 @@ class Stages:
         seal(running.trial.paths)
         derived = derive(running.trial.paths, running.planned, status, self._logs)
         write_derived(running.trial.paths, derived)
+        if derived.result.cause == status.cause:
+            self._right.append(status)
         return derived.result
 
     async def _collected(self, running: RunningTrial, ending: TrialEnd) -> TrialEnd:

@@ -1,4 +1,4 @@
-"""Trials that this machine recomputed and found right, by content: they need not be recomputed to be published again.
+"""Trials that this machine measured, or recomputed and found right, by content: a build need not recompute them.
 
 No file of a workspace can vouch for another one, as whoever edits one can edit both. What is remembered lies in the
 user's cache, and holds the hash of everything that a result depends on and of the result itself.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
@@ -16,15 +17,16 @@ from pathlib import Path
 from dlperf.catalog.plugins import ESTIMATORS, FORMATS, METRICS, installed
 from dlperf.derived.timeline import VERSION
 from dlperf.errors import DlperfError
-from dlperf.opening import read_bytes
+from dlperf.opening import make_folder, private_writer, read_bytes
 from dlperf.runs.archive import sha256_of
-from dlperf.runs.paths import CampaignPaths, WorkspacePaths, user_cache
+from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths, user_cache
 from dlperf.runs.records import TrialStatus
 from dlperf.runs.store import write_atomic
 from dlperf.version import version
 
 CACHE = "DLPERF_CHECKED"
 """Variable with the folder where it is remembered."""
+_DIGEST = re.compile(rb"[0-9a-f]{64}")
 ENTRIES = ("*.yaml", "*.yml")
 """Files of a catalogue in which a log format may be."""
 
@@ -33,14 +35,17 @@ class RightTrials:
     """The trials of one campaign that were found right."""
 
     def __init__(self, workspace: WorkspacePaths, campaign: CampaignPaths) -> None:
-        self._workspace, self._campaign = workspace, campaign
+        self._campaign = campaign
+        self._context = _context(workspace, campaign)
         self._right: set[str] = set()
+        self._shared: dict[bytes, str] = {}
+        """Name of a file that trials share → its hash."""
 
     def mark(self, status: TrialStatus) -> str:
         """Return the hash of a trial's files, and of all else that its result depends on."""
         paths = self._campaign.trial(status.key)
-        files = (*_hashes(paths.directory), repr(status))
-        return _hash_of((*self._context, str(status.key), *files))
+        known = str(status.key), repr((status.state, status.cause, status.started))
+        return _hash_of((*self._context, *known, *_hashes(paths.directory), *self._shared_by(paths)))
 
     def has(self, mark: str) -> bool:
         """Whether it was found right, now or before."""
@@ -49,6 +54,13 @@ class RightTrials:
     def add(self, mark: str) -> None:
         """Remember it, once ``keep`` is called."""
         self._right.add(mark)
+
+    def append(self, status: TrialStatus) -> None:
+        """Remember a trial at once, which is right as it was just measured; a cache that cannot be written is none."""
+        with suppress(OSError):
+            make_folder(self._path.parent)
+            with open(self._path, "ab", opener=private_writer) as stream:
+                stream.write(f"{self.mark(status)}\n".encode())
 
     def keep(self) -> None:
         """Write what was added, and forget the rest; a cache that cannot be written is none."""
@@ -67,16 +79,23 @@ class RightTrials:
     def _path(self) -> Path:
         return user_cache(CACHE, "checked") / _hash_of(_hash(self._campaign.plan))
 
-    @cached_property
-    def _context(self) -> tuple[str, ...]:
-        """What the results of all trials depend on: this program, log formats, the plan, files that trials share."""
-        catalog = self._workspace.catalog
-        entries = sorted(path for pattern in ENTRIES for path in catalog.rglob(pattern))
-        added = (installed(group).values() for group in (FORMATS, ESTIMATORS, METRICS))
-        packages = sorted(f"{entry.value} {entry.dist and entry.dist.version}" for group in added for entry in group)
-        shared = _hashes(self._campaign.directory / "objects")
-        parts = (*packages, *(part for path in entries for part in _hash(path)), *_hash(self._campaign.plan), *shared)
-        return version(), str(VERSION), _hash_of(parts)
+    def _shared_by(self, paths: TrialPaths) -> Iterator[str]:
+        """Yield the hashes of files that trials share, of those that the archive of a trial names."""
+        with suppress(OSError):
+            for name in sorted(set(_DIGEST.findall(read_bytes(paths.archive)))):
+                file = paths.objects / name.decode()
+                if name not in self._shared and file.exists():
+                    self._shared[name] = "".join(_hash(file))
+                yield self._shared.get(name, "")
+
+
+def _context(workspace: WorkspacePaths, campaign: CampaignPaths) -> tuple[str, ...]:
+    """What the results of all trials depend on: this program, log formats, the plan."""
+    entries = sorted(path for pattern in ENTRIES for path in workspace.catalog.rglob(pattern))
+    added = (installed(group).values() for group in (FORMATS, ESTIMATORS, METRICS))
+    packages = sorted(f"{entry.value} {entry.dist and entry.dist.version}" for group in added for entry in group)
+    parts = (*packages, *(part for path in entries for part in _hash(path)), *_hash(campaign.plan))
+    return version(), str(VERSION), _hash_of(parts)
 
 
 def _hash_of(parts: Iterable[str]) -> str:

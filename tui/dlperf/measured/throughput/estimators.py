@@ -11,7 +11,7 @@ import statistics
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import isfinite
 
 from dlperf.catalog import plugins
@@ -100,6 +100,7 @@ def estimate(reading: Reading, rule: Estimator | str) -> Estimate:
     return result
 
 
+@lru_cache(maxsize=256)
 def parse_estimator(text: str) -> Estimator:
     """Parse ``skipmean(10)`` or ``rate(skip=20, take=100)``.
 
