@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from pathlib import Path
 
+import asyncssh
 import pytest
 
 from dlperf.errors import DlperfError, RefusedError, UnreachableError
+from dlperf.nodes import openssh, ssh
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange
 from dlperf.nodes.transport import Machine, transport_to
@@ -185,3 +188,30 @@ async def test_sixty_four_connections_at_once_all_come_through(sshd: Sshd):
     hellos = await asyncio.gather(*(client.hello() for client in clients))
     await asyncio.gather(*(client.close() for client in clients))
     assert {hello.home for hello in hellos} == {str(sshd.home)}
+
+
+class _WithoutSessions(asyncssh.SSHServer):
+    """Lets everybody in, and never opens a session."""
+
+    def begin_auth(self, username: str) -> bool:
+        return False
+
+    async def session_requested(self) -> None:  # type: ignore[override]
+        await asyncio.Event().wait()
+
+
+async def test_a_server_that_opens_no_session_is_given_up(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(ssh, "LOGIN_SECONDS", 1.0)
+    monkeypatch.setattr(openssh, "LOGIN_SECONDS", 1.0)
+    monkeypatch.setattr(openssh, "CONNECT_SECONDS", 1)
+    (tmp_path / ".ssh").mkdir()
+    for name in ("host_key", ".ssh/id_ed25519"):
+        make_key(tmp_path / name)
+    server = await asyncssh.listen(
+        "127.0.0.1", 0, server_factory=_WithoutSessions, server_host_keys=[tmp_path / "host_key"]
+    )
+    port, key = server.get_port(), (tmp_path / "host_key.pub").read_text()
+    (tmp_path / ".ssh" / "known_hosts").write_text(f"[127.0.0.1]:{port} {key}")
+    async with server:
+        assert "no answer" in str(await _error(_client("127.0.0.1", port)))

@@ -54,7 +54,11 @@ class SshTransport:
     async def open(self, argv: Sequence[str]) -> SshChannel:
         connection = await connect(self.host, self.port, self.user)
         try:
-            process = await connection.create_process(shlex.join(argv), encoding=None, request_pty=False)
+            async with asyncio.timeout(LOGIN_SECONDS):
+                process = await connection.create_process(shlex.join(argv), encoding=None, request_pty=False)
+        except TimeoutError as error:
+            connection.abort()
+            raise UnreachableError(message("no_answer", server=self.host, seconds=LOGIN_SECONDS)) from error
         except (asyncssh.Error, OSError) as error:
             connection.abort()
             raise UnreachableError(message("no_session", server=self.host, reason=str(error))) from error
