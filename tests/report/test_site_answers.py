@@ -25,6 +25,7 @@ from dlperf.report.pages.reports.report import report, reports_index
 from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.templating import macro
 from dlperf.table.model import ConfigurationResult, Status
+from dlperf.verdicts.conditions import NOT_STATED
 
 
 def test_the_largest_scale_on_which_two_frameworks_have_a_figure_is_shown() -> None:
@@ -55,8 +56,10 @@ def test_indexes_begin_with_what_was_measured_here_most() -> None:
 def test_the_index_of_reports_ends_with_diagnoses_of_machines() -> None:
     health = replace(measured("alpha"), case=DIAGNOSIS)
     data = SiteData((health, replace(health, campaign="second"), measured("beta")))
-    text = Document(reports_index(ENGLISH, data)).text
+    page = reports_index(ENGLISH, data)
+    text = Document(page).text
     assert text.index("resnet50-imagenet") < text.index(DIAGNOSIS)
+    assert re.search(r'<td class="words"><a href="[^"]+">resnet50-imagenet</a>', page)
 
 
 def test_the_summary_counts_models() -> None:
@@ -154,6 +157,9 @@ def test_reasons_against_a_claim_name_frameworks_by_their_titles() -> None:
     why = message("with_caveat", framework="alpha", why=quoted("alpha"))
     page = Page(ENGLISH, sample(), "index.md")
     assert page.reason(message("cannot_tell", why=(why,))).startswith("cannot tell: Alpha: ")
+    tuning = message("unequal_setting", name="tuning", a=NOT_STATED, b="tuned")
+    assert page.reason(tuning) == "tuning not stated against tuned"
+    assert Page(CHINESE, sample(), "index.md").reason(tuning) == "调优程度：未说明与调优"
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,12 @@ def test_nothing_is_left_empty_behind_the_last_step() -> None:
     assert (axis(120), axis.ticks) == (100, (0, 50, 100))
 
 
+def test_the_last_tick_is_drawn_whole() -> None:
+    chart = plot(Plot("t", "x", "y", (ChartLine("a", STEPS[:300], 0),)))
+    (last,) = [item for item in elements(chart, "text") if item.text == "300"]
+    assert (last.get("x"), last.get("text-anchor")) == ("400", "end")
+
+
 @pytest.mark.parametrize(("value", "text"), [(20000, "20k"), (8, "8"), (0.5, "0.5"), (2.5e6, "2.5M"), (9500, "9,500")])
 def test_ticks_are_short(value: float, text: str) -> None:
     assert tick_text(value) == text

@@ -43,6 +43,10 @@ def test_no_space_stands_between_two_chinese_words() -> None:
     told = gettext(text, framework="PyTorch", case="识别", hardware=Safe("<a>本机</a>"), source="本站")
     assert told == "PyTorch 在<a>本机</a>上运行识别，来自本站。"
     assert gettext(text, framework="A", case="B", hardware="H200", source="C") == "A 在 H200 上运行 B，来自 C。"
+    assert gettext("Commands of {framework}", framework=Safe("<a>甲（乙）</a>")) == "<a>甲（乙）</a>的命令"
+    assert CHINESE.gettext("on {gpus}", gpus="一张 H100") == "在一张 H100 上"
+    found = message("losses_differ", step=10, a=1.0, b=2.0, first="甲（乙）", second="JAX")
+    assert CHINESE.render(found) == "第 10 步的损失不同：甲（乙）为 1，JAX 为 2"
 
 
 QUOTING = message(
@@ -141,7 +145,10 @@ def test_no_space_stands_between_two_chinese_sentences(site: Path) -> None:
 
 
 ROOT = Path(__file__).parents[2]
-REPLACED = ("试验", "词元", "激活重算", "测试活动", "合并方式", "可以学习", "被拒绝的结论", "说明不算")
+REPLACED = (
+    *("试验", "词元", "激活重算", "测试活动", "合并方式", "可以学习", "被拒绝的结论", "说明不算"),
+    *("协议", "批量大小", "转录", "数值方式", "你", "stock 程序", "tuned 程序"),
+)
 
 
 def test_a_thing_has_one_chinese_name() -> None:

@@ -255,7 +255,7 @@ def test_no_campaign_is_asked_for_where_none_would_decide(code: str) -> None:
 def test_what_is_missing_is_said_in_both_languages() -> None:
     found = claim(*MISSING["new_campaign"])
     assert str(found.verdict) == "cannot tell: a new campaign of about 5 trials each would decide"
-    assert CHINESE.render(found.verdict) == "无法判断：再做一个各约 5 次测试的批次可以判断"
+    assert CHINESE.render(found.verdict) == "无法判断：再做一个测试批次（两侧各约 5 次测试）即可判断"
 
 
 @pytest.mark.parametrize(("axis", "value"), [("batch_size", 8), ("gpus", 4), ("protocol", "x"), ("tuning", "stock")])

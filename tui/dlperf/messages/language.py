@@ -5,6 +5,7 @@ from __future__ import annotations
 import gettext
 import io
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,9 @@ from dlperf.messages.texts import texts
 
 Code = Literal["en", "zh"]
 CODES: tuple[Code, ...] = get_args(Code)
+HAN = "[\u4e00-\u9fff]"
+BEGINS_HAN = re.compile(rf"(?:<[^<>]*>)*(?:{HAN}|（)")
+ENDS_HAN = re.compile(rf"(?:{HAN}|）)(?:</\w+>)*$")
 CATALOGUES = Path(__file__).parent / "locale"
 """``<language>/LC_MESSAGES/dlperf.po``: English message → its translation."""
 
@@ -36,7 +40,7 @@ class Language:
     def gettext(self, english: str, /, **values: Any) -> str:
         """The translation of a text, its placeholders in braces filled; the English text where there is none."""
         text = _translations(self.code).gettext(english) if english else english
-        return text.format(**values) if values else text
+        return self.tight(text, values).format(**values) if values else text
 
     def pgettext(self, context: str, english: str, /, **values: Any) -> str:
         """As ``gettext``, for an English text whose translation depends on its place."""
@@ -60,9 +64,18 @@ class Language:
             return str(message.parameters.get("text", ""))
         values = {name: self._rendered(value) for name, value in message.parameters.items()}
         try:
-            return self.gettext(texts()[message.code]).format(**values)
+            return self.tight(self.gettext(texts()[message.code]), values).format(**values)
         except (KeyError, ValueError, IndexError):
             return " ".join([message.code, *(f"{name}={value}" for name, value in values.items())])
+
+    def tight(self, text: str, values: Mapping[str, object]) -> str:
+        """Remove the space between a Chinese text and the place of a Chinese value: it is there for Latin words."""
+        for name, value in values.items() if self.code == "zh" else ():
+            if BEGINS_HAN.match(str(value)):
+                text = re.sub(rf"(?<={HAN}) (?={{{name}}})", "", text)
+            if ENDS_HAN.search(str(value)):
+                text = re.sub(rf"(?<={{{name}}}) (?={HAN})", "", text)
+        return text
 
     def _rendered(self, value: Value) -> str | int | float:
         if isinstance(value, tuple):

@@ -10,7 +10,7 @@ import html
 import os
 import re
 import resource
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -49,9 +49,6 @@ MACROS = "macros.html.j2"
 MOST_BYTES, MOST_BITS = 1 << 30, 1 << 12
 """That a page takes in memory by templates of a workspace, and of a power in them, which nothing interrupts."""
 CHARTS = "charts.svg.j2"
-HAN = "[\u4e00-\u9fff]"
-BEGINS_HAN = re.compile(rf"(?:<[^<>]*>)*{HAN}")
-ENDS_HAN = re.compile(rf"{HAN}(?:</\w+>)*$")
 LINE_BREAK = re.compile(r"\n\s*")
 NAME = re.compile(r"\b[A-Z]+\d+(?:-PURE|[ -]SXM\d*(?:[ -]\d+GB)?)(?!\w)")
 """Matches a precision or a GPU at whose hyphen or blank a browser would begin a new line."""
@@ -238,19 +235,6 @@ def _marked(language: Language, translate: Callable[..., str]) -> Callable[..., 
     """Mark translations as safe Markdown and escape the values interpolated into them."""
 
     def translated(*texts: Any, **values: object) -> Safe:
-        text = translate(*texts)
-        if language.code == "zh":
-            text = _without_spaces(text, values)
-        return Safe(text).format(**values)
+        return Safe(language.tight(translate(*texts), values)).format(**values)
 
     return translated
-
-
-def _without_spaces(text: str, values: Mapping[str, object]) -> str:
-    """Remove the space between a Chinese text and a Chinese value: it is there for Latin words."""
-    for name, value in values.items():
-        if BEGINS_HAN.match(str(value)):
-            text = re.sub(rf"(?<={HAN}) (?={{{name}}})", "", text)
-        if ENDS_HAN.search(str(value)):
-            text = re.sub(rf"(?<={{{name}}}) (?={HAN})", "", text)
-    return text

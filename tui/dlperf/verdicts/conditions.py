@@ -8,7 +8,7 @@ from itertools import groupby
 from dlperf.catalog.axes import REVISION
 from dlperf.evidence.facts import LIBRARIES
 from dlperf.measured.findings.trials import WINDOW_SECONDS
-from dlperf.messages import Message, message
+from dlperf.messages import N_, Message, message
 from dlperf.table.conditions import used_numerics
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.families import family_of, work_left_out
@@ -22,6 +22,7 @@ SAID = ("measured_once", "too_few_trials", "short_window")
 MACHINE = ("gpu.uuid", "machine")
 """Conditions of a trial that name its machine."""
 THIRD_PARTY = message("third_party")
+NOT_STATED = N_("not stated")
 
 Recorded = frozenset[tuple[str, str]] | None
 Pair = tuple[ConfigurationResult, ConfigurationResult]
@@ -70,7 +71,7 @@ def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
     settings = [
         ("batch_size", a.batch_size, b.batch_size),
         ("scale", a.scale, b.scale),
-        ("tuning", a.tuning or "–", b.tuning or "–"),
+        ("tuning", a.tuning or NOT_STATED, b.tuning or NOT_STATED),
         *((name, dict(a.axes).get(name), dict(b.axes).get(name)) for name in sorted(dict((*a.axes, *b.axes)))),
     ]
     for name, left, right in settings:

@@ -123,7 +123,7 @@ def _example(page: Page, one: Claim) -> tuple[object, ...]:
     sides = [Listed((page.framework_link(row.framework, row.campaign), _value(row))) for row in (one.a, one.b)]
     reasons = page.language.gettext("; ").join(map(page.reason, one.reasons or (one.verdict,)))
     return (
-        f"{page.data.case_title(one.a.case)}, {page.data.hardware_title(one.a.hardware)}",
+        page.language.separator.join((page.data.case_title(one.a.case), page.data.hardware_title(one.a.hardware))),
         *sides,
         figures.factor(one.ratio) if one.ratio is None else f"{one.ratio:.3f}",
         " … ".join(f"{end:.3f}" for end in one.interval or ()),

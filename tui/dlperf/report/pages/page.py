@@ -121,12 +121,14 @@ class Page:
     def _titled(self, found: Message) -> Message:
         parameters = {name: self._titled_value(value) for name, value in found.parameters.items()}
         if found.code == "unequal_setting":
-            parameters |= {"name": self._setting_title(str(parameters["name"]))}
+            sides = {side: self._(str(parameters[side])) for side in "ab" if parameters["name"] == "tuning"}
+            parameters |= {"name": self._setting_title(str(parameters["name"])), **sides}
         return replace(found, parameters=parameters)
 
     def _setting_title(self, name: str) -> str:
         """Return the title of a setting as within a sentence."""
-        title = self._(COLUMNS[SETTINGS.get(name, name)]) if SETTINGS.get(name, name) in COLUMNS else name
+        titles, column = COLUMNS | FACTS, SETTINGS.get(name, name)
+        title = self._(titles[column]) if column in titles else name
         return f"{title[:1].lower()}{title[1:]}".replace("_", " ")
 
     def _titled_value(self, value: Value) -> Value:
