@@ -301,10 +301,10 @@ class WorkspacePaths:
             older, folder = file_name(name), folder_name(name)
             size = len(folder.encode())
         except UnicodeEncodeError:
-            raise RequestError(f"--name {name!r}: not UTF-8") from None
+            raise RequestError(f"campaign {name!r}: not UTF-8") from None
         if not name or folder == "published" or len(name) > LONGEST_CAMPAIGN or size > LONGEST_FOLDER:
             raise RequestError(
-                f"--name {name!r}: a campaign's name has 1 to {LONGEST_CAMPAIGN} characters, at most {LONGEST_FOLDER} "
+                f"campaign {name!r}: a name has 1 to {LONGEST_CAMPAIGN} characters, at most {LONGEST_FOLDER} "
                 "bytes as a folder, and is not 'published'"
             )
         found = CampaignPaths(self.runs / older)
@@ -317,7 +317,7 @@ class WorkspacePaths:
             RequestError: the name is none for a campaign.
         """
         if not name.strip() or name.startswith((".", "-")):
-            raise RequestError(f"--name {name!r}: a campaign's name is not blank and begins with no dot or hyphen")
+            raise RequestError(f"campaign {name!r}: a name is not blank and begins with no dot or hyphen")
         return self.campaign(name)
 
     def campaigns(self) -> tuple[CampaignPaths, ...]:
