@@ -204,6 +204,8 @@ def test_what_cannot_be_imported_is_said_file_by_file(folder: Path, catalog: Cat
     assert reasons["README.md"].startswith("no throughput record of any known format")
     assert reasons["y.log.zst"].startswith("a damaged packed file")
     assert reasons["x.log"].startswith("not known: case (give --case), precision (give --precision)")
+    failures = {Path(item.log).name for item in plan.skipped if item.is_log}
+    assert failures == {"x.log", "y.log.zst"}
 
 
 def test_what_a_name_suggests_is_used_once_it_is_confirmed(folder: Path, catalog: Catalog):

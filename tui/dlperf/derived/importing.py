@@ -129,7 +129,7 @@ def _imported_logs(
         return
     row = request.table.get(file.opened) or row_of_result(file.opened) or LogRow()
     if not runs:
-        is_log = file.path in request.sources or row != LogRow()
+        is_log = file.path in request.sources or row != LogRow() or ".log" in file.path.suffixes
         yield SkippedFile(file.shown, why_no_run(file.opened, request.format), is_log=is_log)
     mapped = request.pattern.facts(file.name) if request.pattern else None
     guessed = facts_of_name(file.name)

@@ -45,7 +45,7 @@ class SkippedFile:
     can_be_confirmed: bool = False
     """Its name suggests the facts that its content lacks."""
     is_log: bool = False
-    """It was named, or holds records: not importing it is a failure."""
+    """It was named, is named as a log, or holds records: not importing it is a failure."""
 
 
 def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[SkippedFile]]:
