@@ -182,3 +182,25 @@ def test_lines_of_no_known_program_count_only_where_no_known_format_has_records(
     own = "".join(f"step {step} | loss 2.3 | 500 tok/s\n" for step in range(20))
     known = "DLPERF 2026-01-31T12:00:00.0Z step=1 throughput=5.0\n"
     assert (detect(own.encode()), detect((own + known).encode())) == ("step-lines", "dlperf")
+
+
+@pytest.mark.parametrize(
+    ("steps", "total", "complete"),
+    [
+        (range(10, 101, 10), 105, True),
+        (range(10, 101, 10), 100, True),
+        (range(10, 91, 10), 100, False),
+        (range(0, 91, 10), 100, True),
+        (range(0, 81, 10), 100, False),
+        (range(1, 100), 100, False),
+        (range(100), 100, True),
+    ],
+)
+def test_a_run_is_complete_where_its_next_record_would_lie_beyond_its_end(
+    steps: range, total: int, complete: bool
+) -> None:
+    line = '{{"current_steps": {0}, "total_steps": {1}, "loss": 0.7, "lr": 1e-5, "elapsed_time": "0:{0:02}:00"}}\n'
+    parser = parser_for("llamafactory")
+    parser.feed("".join(line.format(step, total) for step in steps).encode())
+    parser.finish()
+    assert [run.complete for run in parser.runs] == [complete]

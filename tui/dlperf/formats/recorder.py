@@ -313,8 +313,13 @@ class Recorder:
 
 
 def _steps_after_last(steps: Sequence[float]) -> float:
-    """Return how far below their number the last step of a run may be: it counts from 0, or prints every tenth."""
-    return max(steps[-1] - steps[-2], 1.0) if len(steps) > 1 and steps[0] == 0 else 0.0
+    """Return how far below their number the last record of a run may be: the next one would be of no step of it.
+
+    A run that counts from 0 has no step of that number.
+    """
+    gaps = [after - before for before, after in pairwise(steps[-3:])]
+    interval = max(min(gaps), 1.0) if gaps else 1.0
+    return interval if gaps and steps[0] == 0 else interval - 1
 
 
 def chosen(columns: Columns, indices: Sequence[int]) -> Columns:
