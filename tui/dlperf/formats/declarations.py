@@ -138,5 +138,8 @@ def _product(text: str) -> int | None:
 
 
 def _length(declared: Mapping[str, str], name: str) -> int | None:
+    """Return the length of a list such as 0,1 or CUDA:0 (A100, 40 GB) CUDA:1 (A100, 40 GB), None where it is absent."""
     text = declared.get(name)
-    return None if text is None else len([entry for entry in text.split(",") if entry.strip()])
+    if text is None:
+        return None
+    return text.count("CUDA:") or len([entry for entry in text.split(",") if entry.strip()])
