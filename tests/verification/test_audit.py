@@ -6,12 +6,13 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from math import nan
+from typing import Any
 
 import pytest
 
 from dlperf.formats.samples import Run, Samples
 from dlperf.runs.published import LocalizedText, PublishedFigure, PublishedReport
-from dlperf.verification.audit import AuditRow, LocalLog, audit, same_log, verdict_of
+from dlperf.verification.audit import AuditRow, LocalLog, audit, same_log, verdict_of, verdicts_of
 
 FIGURE = PublishedFigure(
     model="ResNet50V1.5",
@@ -40,11 +41,13 @@ def a_run(*values: float) -> Run:
     return Run("test", "images/s", "per_gpu", "interval", samples=samples)
 
 
-def rows(*figures: PublishedFigure, logs: Sequence[LocalLog] = (HERE,), runs: Sequence[Run] = ()) -> list[AuditRow]:
+def rows(
+    *figures: PublishedFigure, logs: Sequence[LocalLog] = (HERE,), runs: Sequence[Run] = (), **more: Any
+) -> list[AuditRow]:
     report = PublishedReport(
         "a", LocalizedText(), "en", "", "", None, None, LocalizedText(), LocalizedText(), (), "", (), (), figures
     )
-    return audit([report], logs, lambda _: runs or (a_run(1.0, 100.0, 100.125),), digest=lambda log: log.source)
+    return audit([report], logs, lambda _: runs or (a_run(1.0, 100.0, 100.125),), digest=lambda log: log.source, **more)
 
 
 def test_a_log_that_gives_the_figure_is_exact():
@@ -64,6 +67,16 @@ def test_the_hash_is_of_the_log_that_was_read_where_two_folders_have_one_of_its_
     old, new = (LocalLog(f"owner/repository@{commit}:logs/a.txt", "logs/a.txt") for commit in ("abc", "def"))
     found = rows(FIGURE, replace(FIGURE, log="owner/repository@def:logs/a.txt"), logs=(old, new))
     assert [row.log_sha256 for row in found] == [old.source, new.source]
+
+
+def test_an_imported_log_of_another_hash_than_the_one_of_a_verdict_is_not_counted():
+    kept = verdicts_of(replace(row, date="2026-01-01") for row in rows(FIGURE))
+    sent = replace(HERE, imported=True)
+    problems: list[str] = []
+    (same,) = rows(FIGURE, logs=[sent], kept=kept)
+    (other,) = rows(FIGURE, logs=[replace(sent, source="x/logs/a.txt")], kept=kept, complain=problems.append)
+    assert (same.local_log, same.date, other.local_log, other.date) == ("runs/x/out.log", "", None, "2026-01-01")
+    assert problems == ["runs/x/out.log: not the log that gave 800.5 on 2026-01-01: not counted"]
 
 
 def test_one_unit_of_the_last_printed_digit_is_exact():

@@ -27,6 +27,7 @@ from dlperf.table.audited import (
     AuditVerdict,
     Key,
     Verdicts,
+    key_of,
     noted_verdict,
     read_verdicts,
 )
@@ -90,6 +91,8 @@ class LocalLog:
     source: str
     """``owner/repository@commit:path``, or the path alone, from any folder on."""
     location: str
+    imported: bool = False
+    """It lies below ``runs/`` and is the source's as its import says, which others may have sent."""
 
 
 ReadRuns = Callable[[LocalLog], Sequence[Run]]
@@ -103,11 +106,13 @@ def audit(
     read: ReadRuns,
     kept: Mapping[Key, AuditVerdict] = NONE_KEPT,
     digest: Digest = lambda log: "",
+    complain: Complain = lambda problem: None,
 ) -> list[AuditRow]:
     """Return one row for every published throughput, in the order of the reports.
 
     Args:
-        kept: verdicts for figures whose log is not among ``logs``.
+        kept: verdicts for figures whose log is not among ``logs``, or is an imported one of another hash.
+        complain: called for each of the latter.
     """
     reports = list(reports)
     index: dict[str, list[LocalLog]] = {}
@@ -119,11 +124,15 @@ def audit(
         for item in report.figures:
             if item.metric in FIGURES and item.value is not None:
                 found = _find_log(item, index)
+                before = kept.get(key_of(report.id, item))
+                if found and found.imported and before and digest(found) != before.log_sha256:
+                    complain(f"{found.location}: not the log that gave {item.printed} on {before.date}: not counted")
+                    found = None
                 certain = bool(found and _parts(found.source)[0]) or len(versions[_parts(item.log)[1]]) == 1
                 row = _row(report, item, found, certain, read)
                 if found and row.recomputed is not None:
                     row = replace(row, log_sha256=digest(found))
-                rows.append(row if row.local_log else _kept(row, kept.get(row.key), item))
+                rows.append(row if row.local_log else _kept(row, before, item))
     return rows
 
 
@@ -253,7 +262,8 @@ def audit_workspace(
 
     reports = load_reports(workspace) if reports is None else reports
     kept = read_verdicts(workspace, damaged)
-    return audit(reports, list(places), read, kept, lambda log: sha256_of(places[log]))
+    digest = lru_cache(maxsize=LOGS_IN_MEMORY)(lambda log: sha256_of(places[log]))
+    return audit(reports, list(places), read, kept, digest, damaged or (lambda _: None))
 
 
 def verdicts_of(rows: Iterable[AuditRow]) -> dict[Key, AuditVerdict]:
@@ -302,7 +312,7 @@ def _imported(
             if trial and trial.source:
                 for path in paths.node(folders[key.configuration]).logs()[:1]:
                     location = path.relative_to(campaign.directory.parents[1]).as_posix()
-                    yield LocalLog(trial.source, location), path
+                    yield LocalLog(trial.source, location, imported=True), path
 
 
 def _runs(path: Path, logs: LogReader) -> Sequence[Run]:
