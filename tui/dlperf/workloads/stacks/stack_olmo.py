@@ -31,6 +31,8 @@ from olmo_core.train.train_module import (
 from olmo_core.utils import seed_all
 
 CUDA = torch.cuda.is_available()
+WIDTH = 4
+"""Bytes of a token."""
 TINY = {
     "d_model": 64,
     "n_layers": 2,
@@ -67,22 +69,27 @@ def module_of(given, world):
     )
 
 
+def rounds(given, batch):
+    """How often the tokens are named, so that all steps are one epoch: the trainer starts its readers anew after each."""
+    return -(-given.steps * batch // (os.path.getsize(given.tokens) // WIDTH // batch * batch))
+
+
 def main(given, folder):
     world = int(os.environ.get("WORLD_SIZE", 1))
     seed_all(given.seed)
     model = model_of(given)
     module = module_of(given, world).build(model.build(init_device="meta"))
+    batch = given.batch_size * given.accumulation * given.sequence_length * world
     words = TokenizerConfig(
         vocab_size=model.vocab_size, eos_token_id=model.vocab_size - 2, pad_token_id=model.vocab_size - 1
     )
     data = NumpyFSLDatasetConfig(
         tokenizer=words,
-        paths=[given.tokens],
+        paths=[given.tokens] * rounds(given, batch),
         sequence_length=given.sequence_length,
         dtype=NumpyDatasetDType.uint32,
         work_dir=folder,
     ).build()
-    batch = given.batch_size * given.accumulation * given.sequence_length * world
     loader = NumpyDataLoaderConfig(global_batch_size=batch, seed=given.seed, num_workers=2)
     trainer = TrainerConfig(
         save_folder=folder,
