@@ -224,3 +224,28 @@ def test_a_campaign_measures_the_tokens_that_the_ranks_train_on(tmp_path: Path):
     planned = json.loads((tmp_path / "runs" / "try" / "campaign.json").read_text())["configurations"][0]
     assert (printed["parameters"], trained.unit) == ("151872", "tokens/s")
     assert planned["gflops_per_sample"] * 1e9 == pytest.approx(float(printed["flops_per_token"]))
+
+
+OBSERVED = """
+import types, torch, pytorch_numerics
+from pytorch_transformer import Transformer
+from llm_shapes import SHAPES
+
+model = Transformer(SHAPES["llama3-tiny"], 4096)
+model.initialize("cpu", 1)
+rows = []
+
+def gradients(tokens, targets):
+    rows.append(tuple(tokens.shape))
+    model(tokens, targets).backward()
+
+scaler = types.SimpleNamespace(is_enabled=lambda: False)
+trainer = types.SimpleNamespace(gradients=gradients, parameters=list(model.parameters()), scaler=scaler, scale=1.0)
+words = torch.zeros(4, 4096, dtype=torch.long)
+print(pytorch_numerics.used_types(trainer, (words, words))["gradients"], rows)
+"""
+
+
+def test_a_step_is_observed_on_few_words_so_that_it_needs_less_memory_than_training():
+    done = run(interpreter("torch"), "-c", OBSERVED, PYTHONPATH=str(WORKLOADS))
+    assert done.stdout == "fp32 [(2, 512)]\n", done.stderr

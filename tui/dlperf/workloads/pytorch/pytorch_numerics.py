@@ -28,6 +28,8 @@ SUMS = (
 )
 SAMPLES = 2
 """Of a batch, which suffice to see types; batch normalization needs two."""
+WORDS = 512
+"""Of each sample; a whole row of Llama-3 8B without the compiler takes more memory than training with it."""
 
 _seen = None
 
@@ -64,14 +66,23 @@ def used_types(trainer, batch):
     try:
         quick = cudnn.flags(benchmark=False, allow_tf32=cudnn.allow_tf32)
         with torch.compiler.set_stance("force_eager"), quick, _Operations():
-            trainer.gradients(*(tensor[:SAMPLES] for tensor in batch))
+            trainer.gradients(*map(few_of, batch))
     finally:
         seen, _seen = _seen, None
+    if torch.cuda.is_available():  # the peak that is reported is that of training
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
     found = {name: _largest(sizes) for name, sizes in seen.items()}
     found["weights"] = most(trainer.parameters)
     found["gradients"] = most(each.grad for each in trainer.parameters if each.grad is not None)
     found["loss_scaling"] = "dynamic" if trainer.scaler.is_enabled() else "static" if trainer.scale != 1.0 else ""
     return {name: text for name, text in found.items() if text}
+
+
+def few_of(tensor):
+    """Return as much of one tensor of a batch as shows the types."""
+    samples = tensor[:SAMPLES]
+    return samples if samples.ndim != 2 or samples.is_floating_point() else samples[:, :WORDS]
 
 
 class _Operations(TorchDispatchMode):

@@ -130,8 +130,9 @@ class Transformer(nn.Module):
         if self.positions is not None:
             x = x + self.positions(torch.arange(tokens.shape[1], device=tokens.device))
         x = rounded(x)
+        rotation = None if self.rotation is None else self.rotation[:, : tokens.shape[1]]
         for block in self.blocks:
-            x = block(x, self.rotation)
+            x = block(x, rotation)
         if self.stock:
             logits = marked(functional.linear(self.norm(x), self.head.weight), LOGITS)
             return functional.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
