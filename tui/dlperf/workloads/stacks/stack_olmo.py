@@ -70,7 +70,7 @@ def module_of(given, world):
 
 
 def rounds(given, batch):
-    """How often the tokens are named, so that all steps are one epoch: the trainer starts its readers anew after each."""
+    """How often to name the tokens so that all steps are one epoch, after which the trainer starts its readers anew."""
     return -(-given.steps * batch // (os.path.getsize(given.tokens) // WIDTH // batch * batch))
 
 
