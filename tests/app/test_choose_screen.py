@@ -91,9 +91,9 @@ def test_a_choice_is_a_selection_and_a_command_line():
 def test_the_time_a_plan_takes_is_that_of_its_slowest_machine():
     plan = expand(Selection(("local",), ("numpy",), ("lenet5",), batch_sizes=(64, 128), repeats=2), CATALOG)
     known, unknown = (item.configuration.id for item in plan.configurations)
-    assert estimate(plan, {}).unknown == 2
-    assert estimate(plan, {known: 10.0, unknown: 20.0}).seconds == 60.0
-    by_kind = estimate(plan, {known: 10.0})
+    assert estimate(plan.configurations, {}).unknown == 2
+    assert estimate(plan.configurations, {known: 10.0, unknown: 20.0}).seconds == 60.0
+    by_kind = estimate(plan.configurations, {known: 10.0})
     assert (by_kind.seconds, by_kind.unknown) == (40.0, 0)
 
 

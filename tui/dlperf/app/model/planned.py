@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -33,11 +33,11 @@ def seconds_by_kind(history: Mapping[str, float]) -> dict[str, float]:
     return {kind: median(values) for kind, values in kinds.items()}
 
 
-def estimate(plan: Plan, history: Mapping[str, float]) -> TimeEstimate:
+def estimate(configurations: Sequence[PlannedConfiguration], history: Mapping[str, float]) -> TimeEstimate:
     by_kind = seconds_by_kind(history)
     machines: dict[str, float] = defaultdict(float)
     unknown = 0
-    for item in plan.configurations:
+    for item in configurations:
         one = expected_seconds(item.configuration, history, by_kind)
         if one is None:
             unknown += 1
@@ -66,7 +66,7 @@ def plan_lines(plan: Plan, history: Mapping[str, float]) -> list[str]:
 
 
 def _time_line(plan: Plan, history: Mapping[str, float]) -> str:
-    known = estimate(plan, history)
+    known = estimate(plan.configurations, history)
     if known.unknown == len(plan.configurations):
         return _("No earlier trial to estimate the time from.")
     text = _("about {time}, by earlier trials", time=short_duration(known.seconds))

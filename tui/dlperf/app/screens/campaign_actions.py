@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from textual import work
 
 from dlperf.app.dialogs.confirm import cancel_question
 from dlperf.app.model.campaigns_table import counts_text, look_of, why_stopped
+from dlperf.app.model.planned import estimate
 from dlperf.app.model.table import bar, packed
 from dlperf.app.model.trials import LOOKS, NO_SILENCE, nodes_of
 from dlperf.app.screens.base import NOT_RESUMABLE, PlaceScreen
@@ -22,6 +23,8 @@ from dlperf.runs.control import Action, ask
 from dlperf.runs.records import CampaignStatus, State, seconds_between
 from dlperf.view.campaigns import RESUMABLE, Standing, standing_of, summary_of
 from dlperf.view.text import local_time, printable, short_duration
+
+History: TypeAlias = Callable[[], Mapping[str, float]]
 
 
 class CampaignActions(PlaceScreen):
@@ -142,13 +145,18 @@ class CampaignActions(PlaceScreen):
             await self.resume(self.campaign.paths)
 
 
-def campaign_lines(campaign: WatchedCampaign, width: int, now: str) -> list[str]:
+def campaign_lines(campaign: WatchedCampaign, width: int, now: str, history: History) -> list[str]:
+    """Return what is said of a campaign.
+
+    Args:
+        history: returns the seconds of a trial by configuration id, of earlier campaigns.
+    """
     standing = standing_of(campaign.status, campaign.engine_pid)
     stopped = why_stopped(standing, campaign.stop_reason, campaign.damaged_lines)
-    return [*_progress_lines(campaign, standing, width, now), *stopped, *_problems(campaign.status, standing)]
+    return [*_progress_lines(campaign, standing, width, now, history), *stopped, *_problems(campaign.status, standing)]
 
 
-def _progress_lines(campaign: WatchedCampaign, standing: Standing, width: int, now: str) -> list[str]:
+def _progress_lines(campaign: WatchedCampaign, standing: Standing, width: int, now: str, history: History) -> list[str]:
     summary = summary_of(campaign.record, campaign.status, campaign.progress, campaign.engine_pid)
     parts = [printable(summary.name), _(look_of(summary)[1])]
     if standing is not Standing.FINISHED:
@@ -159,11 +167,21 @@ def _progress_lines(campaign: WatchedCampaign, standing: Standing, width: int, n
     if running := campaign.status.count(State.RUNNING):
         parts.append(_("{count} running", count=running))
     if standing in (Standing.RUNNING, Standing.PAUSED):
-        parts.append(_("{time} so far", time=short_duration(seconds_between(campaign.record.created, now))))
-        parts += _time_left(campaign, summary.seconds_left, datetime.fromisoformat(now).timestamp())
+        passed = seconds_between(campaign.record.created, now)
+        parts.append(_("{time} so far", time=short_duration(passed)))
+        left = summary.seconds_left
+        if left is None and standing is Standing.RUNNING and not summary.done:
+            left = _by_earlier_campaigns(campaign, history(), passed)
+        parts += _time_left(campaign, left, datetime.fromisoformat(now).timestamp())
     elif summary.seconds is not None:
         parts.append(_("took {time}", time=short_duration(summary.seconds)))
     return packed(parts, width)
+
+
+def _by_earlier_campaigns(campaign: WatchedCampaign, history: Mapping[str, float], passed: float) -> float | None:
+    """Return the seconds left if every trial takes as long as in earlier campaigns; None where one never ran."""
+    whole = estimate(campaign.record.configurations, history)
+    return None if whole.unknown else max(0.0, whole.seconds - passed)
 
 
 def _time_left(campaign: WatchedCampaign, seconds: float | None, now: float) -> list[str]:

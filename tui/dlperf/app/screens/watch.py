@@ -169,7 +169,7 @@ class WatchScreen(TrialList, LogActions):
     def _draw_line(self) -> None:
         if self.campaign is None:
             return
-        lines = campaign_lines(self.campaign, self.size.width - 2, self.settings.now())
+        lines = campaign_lines(self.campaign, self.size.width - 2, self.settings.now(), self.main.book.trial_seconds)
         shown = self.campaign.status.trials.get(self._shown) if self._shown else None
         if self.has_class("-narrow") and shown is not None:
             lines = [*lines, *node_summaries(self.devices.devices, shown.state.finished)]
