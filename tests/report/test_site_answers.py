@@ -16,7 +16,7 @@ from dlperf.messages import CHINESE, ENGLISH, message, quoted
 from dlperf.messages.finding import Finding
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import answers, short_name
+from dlperf.report.answer import answers, gpus_of, short_name
 from dlperf.report.data import SiteData
 from dlperf.report.pages.frameworks import frameworks_index
 from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, home
@@ -25,6 +25,7 @@ from dlperf.report.pages.reports.report import report, reports_index
 from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.templating import macro
 from dlperf.table.model import ConfigurationResult, Status
+from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.conditions import NOT_STATED
 
 
@@ -151,6 +152,21 @@ def test_of_our_results_under_several_settings_none_is_left_out() -> None:
     data = SiteData((measured("beta", value=500.0, axes=(("checkpointing", "none"),)), slow))
     assert {answer.best.framework for answer in every_answer(data)} == {"alpha", "beta"}
     assert best_of_cases(every_answer(data))[0].best.framework == "beta"
+
+
+def test_stock_and_tuned_programs_of_a_case_have_a_headline_each() -> None:
+    tuned = [measured(name, value=430.0, tuning="tuned") for name in ("alpha", "beta")]
+    stock = [measured(f"{name}-stock", value=400.0, tuning="stock", campaign="newer") for name in ("alpha", "beta")]
+    found = best_of_cases(every_answer(SiteData((*tuned, *stock))))
+    assert [answer.best.tuning for answer in found] == ["tuned", "stock"]
+
+
+def test_a_claim_about_a_kind_says_on_how_many_gpus_or_machines_it_rests() -> None:
+    a, b, many = measured("alpha"), measured("beta"), measured("beta", 8)
+    kind, data = Claim(a, b, message("better"), gpus=4), SiteData((a, b))
+    assert gpus_of(ENGLISH, data, replace(kind, gpus=1)) == "one box"
+    assert gpus_of(ENGLISH, data, kind) == "box (4 GPUs, one by one)"
+    assert gpus_of(ENGLISH, data, replace(kind, b=many)) == "box (4 machines)"
 
 
 def test_reasons_against_a_claim_name_frameworks_by_their_titles() -> None:

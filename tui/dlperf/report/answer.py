@@ -159,4 +159,8 @@ def short_name(title: str) -> str:
 def gpus_of(language: Language, data: SiteData, found: Claim) -> str:
     """Return that a claim holds on one machine; of three on, it is about their kind."""
     machine = chip(data, found.b)
-    return machine if found.of_kind else language.gettext("one {machine}", machine=machine)
+    if not found.of_kind:
+        return language.gettext("one {machine}", machine=machine)
+    if found.b.gpus_total == 1:
+        return language.gettext("{machine} ({count} GPUs, one by one)", machine=machine, count=found.gpus)
+    return language.gettext("{machine} ({count} machines)", machine=machine, count=found.gpus)

@@ -88,7 +88,7 @@ def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:
 
 
 def _contest_key(data: SiteData, best: ConfigurationResult) -> tuple[object, ...]:
-    own = () if is_published(best.campaign) else (data.source(best), best.axes)
+    own = () if is_published(best.campaign) else (data.source(best), best.axes, best.tuning)
     return *own, best.case, best.hardware, base_precision(best), work_left_out(best.framework)
 
 
@@ -105,13 +105,17 @@ def headlines(page: Page, found: Sequence[Answer]) -> list[tuple[str, list[Headl
 
 
 def headline(page: Page, found: Sequence[Answer]) -> list[Headline]:
-    """Return a headline for each case, in the order of ``weight``."""
+    """Return the headlines of ``best_of_cases``."""
     return [_headline(page, answer) for answer in best_of_cases(found)]
 
 
 def best_of_cases(found: Sequence[Answer]) -> list[Answer]:
-    """Return one answer for each case in the order of ``weight``."""
-    return [same[0] for same in grouped(by_weight(found), lambda answer: answer.best.case).values()]
+    """Return one answer for each case in the order of ``weight``, and one of its stock programs."""
+    return [same[0] for same in grouped(by_weight(found), _headline_key).values()]
+
+
+def _headline_key(answer: Answer) -> tuple[str, bool]:
+    return answer.best.case, answer.best.tuning == "stock"
 
 
 def by_weight(found: Sequence[Answer]) -> list[Answer]:
