@@ -86,6 +86,13 @@ def test_each_further_campaign_of_the_same_programs_has_a_smaller_share_of_the_l
     assert claim(LOW, HIGH, rows=other).p == first.p, "changed programs begin anew"
 
 
+def test_a_campaign_that_was_cut_short_may_have_been_stopped_for_its_result() -> None:
+    cut = replace(HIGH, findings=(warning("too_few_trials", count=5, repeats=7),))
+    whole, stopped = claim(LOW, HIGH).p, claim(LOW, cut).p
+    assert whole is not None
+    assert (stopped, claim(LOW, cut).verdict.code) == (pytest.approx(3 * whole), "better"), "after 5, 6 or 7 trials"
+
+
 def test_one_configuration_in_two_campaigns_is_no_pair_of_programs() -> None:
     rows = [replace(row, campaign=f"c{gpu}") for gpu in range(3) for row in on_gpu(gpu, 1.0)]
     assert campaigns_in_turns(rows[0], rows[2], rows) == []

@@ -14,6 +14,7 @@ from dlperf.verdicts.conditions import (
     incomparable,
     obstacles,
     scores,
+    stops,
     within_drift,
 )
 from dlperf.verdicts.families import family_of
@@ -163,7 +164,8 @@ def claim(
     of_kind = len(pairs) >= LEAST_UNITS
     gpus = len(pairs) if of_kind else 1  # of two, the newest alone is tested
     evidence = over_machines(pairs) if of_kind else _evidence(a, b, known)
-    policy = replace(OF_KIND if of_kind else CLAIM, level=level, loss=loss)
+    looks = stops(pairs, least=1) if of_kind else stops([(a, b)], CLAIM.least)
+    policy = replace(OF_KIND if of_kind else CLAIM, looks=looks, level=level, loss=loss)
     found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
     missing = [*(_too_few(pairs) if of_kind else []), *obstacles(pairs if of_kind else [(a, b)])]
     if found is not None and found.code in DECIDED:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import prod
 
 from dlperf.catalog.axes import REVISION
 from dlperf.evidence.facts import LIBRARIES
@@ -17,7 +18,8 @@ from dlperf.verdicts.refusals import refusals
 
 MOST_IN_ROW = 2
 """Trials of one side after each other in trials that ran in turns: ABAB and ABBA are, AAABBB is not."""
-SAID = ("measured_once", "too_few_trials", "short_window")
+CUT_SHORT = "too_few_trials"
+SAID = ("measured_once", CUT_SHORT, "short_window")
 """Findings that other conditions of a claim say already."""
 MACHINE = ("gpu.uuid", "machine")
 """Conditions of a trial that name its machine."""
@@ -151,6 +153,24 @@ def neighbours(a: ConfigurationResult, b: ConfigurationResult) -> tuple[list[flo
         else:
             waiting = side, score
     return [left for left, _ in pairs], [right for _, right in pairs]
+
+
+def stops(pairs: Sequence[Pair], least: int) -> int:
+    """Return after how many numbers of trials campaigns that were cut short may have been stopped for their results.
+
+    Args:
+        least: trials of a side from which there may be a verdict.
+    """
+    planned = (
+        [
+            int(str(item.message.parameters["repeats"]))
+            for row in pair
+            for item in row.findings
+            if item.code == CUT_SHORT
+        ]
+        for pair in pairs
+    )
+    return prod(max(1, max(each, default=least) - least + 1) for each in planned)
 
 
 def in_turns(a: ConfigurationResult, b: ConfigurationResult) -> bool:
