@@ -20,6 +20,7 @@ from importlib.util import find_spec
 
 from dlperf.verdicts.inference.commit_search import MOST_OF_ENDS, History, Step, search
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, last_change
+from dlperf.verdicts.inference.variations import between_steps
 from dlperf.verdicts.inference.verdict import (
     APART,
     ASSUMED_MACHINES,
@@ -30,7 +31,6 @@ from dlperf.verdicts.inference.verdict import (
     Policy,
     Sides,
     Verdict,
-    between_steps,
     judge,
     judge_claim,
     two_campaigns,
@@ -139,15 +139,19 @@ def kind(seed: int, effect: float, gpus: int = 3, trials: int = 7, noise: float 
     return found.code if found else "cannot_tell", gpus
 
 
-def claims(seed: int, campaigns: int = 5, noise: float = 0.03, speeds: float = 0.0) -> Outcome:
+def claims(seed: int, campaigns: int = 5, noise: float = 0.03, of_b: float = 1.0, speeds: float = 0.0) -> Outcome:
     """A claim about two equal programs, measured again with as many trials as the last verdict asked for.
 
     Args:
+        of_b: noise of B, in that of A.
         speeds: relative distance of two speeds, at one of which each trial runs.
     """
     draw, count, trials = random.Random(seed), CLAIM.least, 0
     for number in range(1, campaigns + 1):
-        a, b = ([score * (1 + speeds * draw.getrandbits(1)) for score in scores(draw, count, noise)] for _ in "ab")
+        a, b = (
+            [score * (1 + speeds * draw.getrandbits(1)) for score in scores(draw, count, noise * by)]
+            for by in (1, of_b)
+        )
         found = judge_claim(Sides(a, b), CLAIM, number)
         trials += 2 * count
         if found and found.decided:
@@ -320,6 +324,7 @@ ROWS = (
     Row("… effect of 20 sd, the same", partial(kinds, effect=20.0), CLAIMED, most=FALSE),
     Row("claim about a kind, a lead of 9 %", partial(kind, effect=2.0, lead=0.09), CLAIMED),
     Row("claim, no difference, noise 3 %, five campaigns as large as asked for", claims, CLAIMED, most=FALSE),
+    Row("… noise 3 % of A and 0.3 % of B", partial(claims, of_b=0.1), CLAIMED, most=FALSE),
     Row(
         "claim, no difference, trials at one of two speeds by chance",
         partial(claims, campaigns=1, noise=0.001, speeds=0.05),

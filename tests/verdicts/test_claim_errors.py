@@ -37,8 +37,21 @@ def test_the_shares_of_all_campaigns_of_two_programs_add_up_to_the_level() -> No
 
 def test_p_is_that_of_the_t_test_of_logarithms_times_the_tests_that_share_the_level() -> None:
     a, b = (100, 101, 99, 100, 102), (103, 104, 102, 101, 105)
-    theirs = stats.ttest_ind(*([math.log(value) for value in side] for side in (a, b)))
-    assert first_campaign(a, b).p == pytest.approx(2 * theirs.pvalue)
+    theirs = stats.ttest_ind(*([math.log(value) for value in side] for side in (a, b)), equal_var=False)
+    assert first_campaign(a, b).p == pytest.approx(2 * theirs.pvalue, rel=1e-3), "degrees of freedom have two decimals"
+
+
+@pytest.mark.parametrize("counts", [(5, 5), (5, 10), (10, 5)])
+def test_programs_that_vary_differently_are_called_different_as_rarely_as_others(counts: tuple[int, int]) -> None:
+    draw = random.Random(11)
+    sides = (
+        [
+            [draw.lognormvariate(0, noise) for _ in range(count)]
+            for count, noise in zip(counts, (0.03, 0.003), strict=True)
+        ]
+        for _ in range(1000)
+    )
+    assert sum(first_campaign(*pair).p <= LEVEL for pair in sides) <= 10
 
 
 def test_an_interval_leaves_out_equality_exactly_where_p_is_small_enough() -> None:
@@ -59,7 +72,7 @@ def test_turns_in_a_drawn_order_make_trials_exchangeable_although_the_machine_dr
         false["in turns"] += first_campaign(a, b).p <= LEVEL
         false["apart"] += first_campaign(times[:5], times[5:]).p <= LEVEL
     assert false["in turns"] <= 10
-    assert false["apart"] >= 60
+    assert false["apart"] >= 50
 
 
 @pytest.mark.parametrize("pairs", [5, 7])

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from dlperf.verdicts.inference.variations import between_steps, pooled
 from dlperf.verdicts.inference.verdict import (
     APART,
     CLAIM,
@@ -22,11 +23,9 @@ from dlperf.verdicts.inference.verdict import (
     OF_KIND,
     Sides,
     Variation,
-    between_steps,
     holm_level,
     judge,
     judge_claim,
-    pooled,
     two_campaigns,
 )
 

@@ -87,7 +87,7 @@ def _hidden(before: Rows, since: Rows) -> float:
 def _sides(before: Rows, since: Rows) -> Sides:
     """Return the evidence of campaigns on one machine."""
     a, b = ([each.score for each in side] for side in (before, since))
-    return Sides(a, b, rounding=_hidden(before, since))
+    return Sides(a, b, alike=True, rounding=_hidden(before, since))
 
 
 def _open(row: ConfigurationResult, *why: Message) -> Judgement:

@@ -8,14 +8,11 @@ from statistics import median
 
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import Recorded, last_start, machine_of, recorded
+from dlperf.verdicts.inference.variations import LEAST_STEPS, averaged, between_steps, pooled
 from dlperf.verdicts.inference.verdict import (
     ASSUMED_MACHINES,
-    LEAST_STEPS,
     LEAST_UNITS,
     Variation,
-    averaged,
-    between_steps,
-    pooled,
 )
 
 

@@ -22,12 +22,14 @@ def smallest_drawn_p(pairs: int) -> float:
 def detectable_difference(trials: int, variation: float, level: float = LEVEL / 2) -> float:
     """Return the relative difference that so many trials on each side show in nine of ten cases.
 
-    The usual sample-size formula of two means, with Student's t.
+    The usual sample-size formula of two means, with Student's t at the degrees of freedom that Welch's estimate has on
+    average of two sides which vary alike: the ratio of the means of its two parts.
 
     Args:
         variation: relative standard deviation between the trials of a configuration.
         level: of the test; by default that of a first campaign.
     """
-    freedom = 2 * trials - 2
+    one = trials - 1
+    freedom = 2 * one * (one + 1) / (one + 2)
     quantiles = two_sided(level, freedom) + two_sided(2 * (1 - POWER), freedom)
     return quantiles * variation * math.sqrt(2 / trials)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from statistics import NormalDist
 
 MOST_TERMS = 300
+MOST_STEPS = 50
 NORMAL_FREEDOM = 1e6
 """Degrees of freedom from which the normal distribution is used."""
 
@@ -25,12 +26,25 @@ def f_tail(f: float, above: float, below: float) -> float:
 
 @lru_cache(maxsize=1 << 12)
 def two_sided(level: float, freedom: float) -> float:
-    """Return the t beyond which abs(T) lies with this probability, by bisection of its logarithm."""
-    low, high = -10.0, 60.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(math.exp(middle), freedom) > level else (low, middle)
-    return math.exp(high)
+    """Return the t beyond which abs(T) lies with this probability.
+
+    By Newton's method on the logarithms, in which the tail is concave, so that it converges from any t.
+    """
+    t = -NormalDist().inv_cdf(level / 2)
+    for _ in range(MOST_STEPS):
+        beyond = tail(t, freedom)
+        step = math.log(beyond / level) * beyond / (2 * t * _density(t, freedom))
+        t *= math.exp(step)
+        if abs(step) < 1e-13:
+            break
+    return t
+
+
+def _density(t: float, freedom: float) -> float:
+    if freedom >= NORMAL_FREEDOM:
+        return NormalDist().pdf(t)
+    front = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(freedom * math.pi) / 2
+    return math.exp(front - (freedom + 1) / 2 * math.log1p(t * t / freedom))
 
 
 def _beta(x: float, a: float, b: float) -> float:

@@ -7,8 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
-from statistics import fmean, median, stdev
+from statistics import fmean, stdev
 from typing import Literal
 
 from dlperf.verdicts.inference.student import tail, two_sided
@@ -32,12 +31,6 @@ CAMPAIGNS_FREEDOM = 2.5
 as much then pass for a loss in 2 % of cases."""
 LEAST_UNITS = 3
 """Machines from which a variation between them is estimated; GPUs of a claim about their kind."""
-LEAST_STEPS = 6
-"""Steps from campaign to campaign from which the variation between them is estimated."""
-MEDIAN_STEP = 0.954
-"""Median of the absolute difference of two normal values, in their standard deviations."""
-STEP_EFFICIENCY = 0.37
-"""Degrees of freedom that a step gives to its median (Hampel 1974: that of the median absolute deviation)."""
 
 Code = Literal["better", "worse", "same", "cannot_tell"]
 
@@ -47,7 +40,8 @@ class Policy:
     """What decides a verdict."""
 
     looks: int | None
-    """How often the results are looked at while trials are added; None for any number, by an always-valid test."""
+    """How often the results are looked at while trials are added; None for any number of pairs, by an always-valid
+    test."""
     least: int
     """Trials of each side without which there is no verdict."""
     most: int
@@ -97,6 +91,8 @@ class Sides:
     b: Sequence[float]
     paired: bool = False
     """Whether the trials of both sides alternated, so that the n-th of each belong together."""
+    alike: bool = False
+    """Whether the trials of both sides vary alike, as those of one program."""
     between: tuple[Variation, ...] = ()
     """Variations of the level of a side, as between campaigns or machines."""
     rounding: float = 0.0
@@ -116,19 +112,20 @@ class Sides:
         return fmean(b) - fmean(a)
 
     @cached_property
-    def deviation(self) -> float:
-        """Standard deviation of a pair's difference, or else of a trial."""
+    def deviations(self) -> tuple[float, ...]:
+        """Standard deviation of a pair's difference, or else of a trial of A and of B, which may vary differently."""
         groups = [self._pairs] if self.paired else self._logarithms
-        squares = math.fsum((each - fmean(group)) ** 2 for group in groups for each in group)
-        freedom = self.freedom(len(self.b), len(self.a))
-        return max(math.sqrt(squares / freedom) if freedom > 0 else math.inf, LEAST_VARIATION)
+        if self.alike:
+            squares = math.fsum((each - fmean(group)) ** 2 for group in groups for each in group)
+            return 2 * (max(math.sqrt(squares / (len(self.a) + len(self.b) - 2)), LEAST_VARIATION),)
+        return tuple(max(stdev(group), LEAST_VARIATION) if len(group) > 1 else math.inf for group in groups)
 
-    def information(self, b: int, a: int) -> float:
-        """Return the variance of a trial or pair over that of the difference, given the trials of both sides."""
-        return float(min(a, b)) if self.paired else a * b / (a + b)
-
-    def freedom(self, b: int, a: int) -> float:
-        return min(a, b) - 1 if self.paired else a + b - 2
+    def variances(self, b: int, a: int) -> list[tuple[float, float]]:
+        """Return what adds up to the variance of the difference with so many trials, each with its freedom."""
+        if self.alike:
+            return [(self.deviations[0] ** 2 * (1 / a + 1 / b), a + b - 2)]
+        counts = [min(a, b)] if self.paired else [a, b]
+        return [(share**2 / count, count - 1) for share, count in zip(self.deviations, counts, strict=True)]
 
     @cached_property
     def _logarithms(self) -> tuple[list[float], list[float]]:
@@ -149,7 +146,8 @@ def two_campaigns(
         machines: variation between their two machines; None for one machine.
     """
     plain = Sides(a, b)
-    between = campaigns or Variation(plain.deviation, CAMPAIGNS_FREEDOM)
+    assumed = math.sqrt(fmean(share**2 for share in plain.deviations))
+    between = campaigns or Variation(assumed, CAMPAIGNS_FREEDOM)
     return replace(plain, between=(between, *([machines] if machines else [])))
 
 
@@ -206,8 +204,8 @@ def judge(evidence: Sides, policy: Policy) -> Verdict | None:
 
 
 def _variance(evidence: Sides, b: int, a: int) -> tuple[float, float]:
-    """Return the variance of the difference, and its degrees of freedom (Satterthwaite 1946)."""
-    parts = [(evidence.deviation**2 / evidence.information(b, a), evidence.freedom(b, a))]
+    """Return the variance of the difference, and its degrees of freedom (Satterthwaite 1946, Welch 1947)."""
+    parts = evidence.variances(b, a)
     parts += [(2 * each.share**2, each.freedom) for each in evidence.between]
     total = math.fsum(part for part, _ in parts)
     freedom = total**2 / math.fsum(part**2 / freedom for part, freedom in parts)
@@ -216,17 +214,17 @@ def _variance(evidence: Sides, b: int, a: int) -> tuple[float, float]:
 
 def _half_width(evidence: Sides, policy: Policy, b: int, a: int) -> float:
     """Return half the interval of the difference with so many trials of B and A."""
-    if min(a, b) < 2 or not math.isfinite(evidence.deviation):
+    if min(a, b) < 2 or not all(map(math.isfinite, evidence.deviations)):
         return math.inf
     if policy.looks is None:
-        width = _always_valid(evidence.information(b, a), evidence.freedom(b, a), policy.level) * evidence.deviation
-        return width + evidence.rounding
+        pairs, (deviation,) = min(a, b), evidence.deviations
+        return _always_valid(pairs, pairs - 1, policy.level) * deviation + evidence.rounding
     total, freedom = _variance(evidence, b, a)
     width = two_sided(policy.level / (policy.looks * policy.divisor), freedom) * math.sqrt(total)
     return width + evidence.rounding
 
 
-def _always_valid(information: float, freedom: float, level: float) -> float:
+def _always_valid(information: int, freedom: int, level: float) -> float:
     """Return the half width, in deviations, of an interval that holds however often one looks.
 
     The likelihood ratio of Student's t under a normal prior of the effect and none at all is a test martingale under
@@ -242,9 +240,10 @@ def _p(evidence: Sides, policy: Policy) -> float:
     if policy.looks is not None:
         total, freedom = _variance(evidence, b, a)
         return min(1.0, policy.looks * policy.divisor * tail(shown / math.sqrt(total), freedom))
-    information, freedom = evidence.information(b, a), evidence.freedom(b, a)
-    square = (shown / evidence.deviation) ** 2 * information / freedom
-    wide = 1 + information * PRIOR
+    pairs, (deviation,) = evidence.count, evidence.deviations
+    freedom = pairs - 1
+    square = (shown / deviation) ** 2 * pairs / freedom
+    wide = 1 + pairs * PRIOR
     log_ratio = (freedom + 1) / 2 * (math.log1p(square) - math.log1p(square / wide)) - math.log(wide) / 2
     return math.exp(-max(log_ratio, 0.0))
 
@@ -299,33 +298,6 @@ def holm_level(ps: Iterable[float], level: float = LEVEL) -> float:
     ordered = sorted(ps)
     shares = [level / (len(ordered) - rank) for rank in range(len(ordered))]
     return next((share for p, share in zip(ordered, shares, strict=True) if p > share), level)
-
-
-def pooled(groups: Iterable[Sequence[float]]) -> Variation | None:
-    """Return the relative deviation within groups, such as one configuration on several machines; None if unknown."""
-    known = [[math.log(value) for value in group] for group in groups if len(group) > 1 and min(group) > 0]
-    freedom = sum(len(group) - 1 for group in known)
-    squares = math.fsum((len(group) - 1) * stdev(group) ** 2 for group in known)
-    return Variation(math.sqrt(squares / freedom), freedom) if freedom else None
-
-
-def averaged(first: Variation, second: Variation) -> Variation:
-    """Return the variation that stands for two sides which vary differently."""
-    squares = [each.share**2 for each in (first, second)]
-    total = math.fsum(squares)
-    inverse = math.fsum(each**2 / side.freedom for each, side in zip(squares, (first, second), strict=True))
-    return Variation(math.sqrt(total / 2), total**2 / inverse if inverse else math.inf)
-
-
-def between_steps(series: Iterable[Sequence[float]]) -> Variation | None:
-    """Return the relative deviation of a level from one value of a series to the next; None from too few values.
-
-    The median of the steps, so that a few real changes, which a history of campaigns has, do not count as variation.
-    """
-    steps = [abs(math.log(after / before)) for values in series for before, after in pairwise(values)]
-    if len(steps) < LEAST_STEPS:
-        return None
-    return Variation(median(steps) / MEDIAN_STEP, STEP_EFFICIENCY * len(steps))
 
 
 def level_divisor(campaign: int) -> int:
