@@ -164,6 +164,18 @@ def test_a_log_without_times_is_measured_by_the_arrival_of_its_lines(tmp_path, i
     assert result.power_watts == pytest.approx(300.5, abs=0.1)
 
 
+@pytest.mark.parametrize(("printed", "says"), [(500.0, False), (9.0, True)])
+def test_a_printed_rate_of_a_log_without_times_is_held_against_the_arrival_of_its_lines(tmp_path, printed, says):
+    log, rows = "", ["seconds,bytes,log"]
+    for step in range(1, STEPS + 1):
+        log += TIMELESS.replace("9.00", str(printed)).format(step=step)
+        rows.append(f"{step * 0.5 + 0.03 * (step % 3):.3f},{len(log)},out.log")
+    write_trial(TrialPaths(tmp_path), {"n0/out.log": log, "n0/out.times": "\n".join(rows) + "\n"})
+    result = _measured(TrialPaths(tmp_path), "litgpt", estimator="window(10, 60)")
+    assert result.value == pytest.approx(BATCH * 1000 / printed)
+    assert ("printed_rate" in _codes(result)) is says
+
+
 def _megatron(times: bool) -> str:
     clock = datetime(2026, 1, 1)
     return "".join(

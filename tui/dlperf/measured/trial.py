@@ -29,12 +29,11 @@ from dlperf.measured.causes import diagnosis, explained
 from dlperf.measured.error_lines import failed_rank
 from dlperf.measured.expectations import first_unmet, unlike_numerics
 from dlperf.measured.findings.clock import (
-    LOOK_SECONDS,
     clock_set_between,
     clock_setting,
     finding_of_arrival,
     findings_of_clock,
-    resolution_of,
+    findings_of_printed,
 )
 from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.measured.findings.program_faults import findings_of_programs
@@ -47,7 +46,7 @@ from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.measured.run import Measured, measure_planned
 from dlperf.measured.statistics import flop_limit, samples_per_joule
 from dlperf.measured.throughput.estimators import parse_estimator
-from dlperf.measured.throughput.figure import Figure, rate_at
+from dlperf.measured.throughput.figure import Figure
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, error, warning
 from dlperf.plan import Launch, PlannedConfiguration
@@ -249,18 +248,15 @@ def _clock_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
     """Check the times of the window that gave the figure."""
     if trial.run is None or trial.figure is None or trial.records is None:
         return ()
-    figure, arrivals, (samples, first, last) = trial.figure, trial.evidence.arrivals, trial.records
+    figure, arrivals, has_times = trial.figure, trial.evidence.arrivals, trial.evidence.has_own_times
     by_time = parse_estimator(figure.estimator).from_timestamps or is_time(figure.unit)
-    if not trial.evidence.has_own_times:
-        return (finding_of_arrival(*trial.records, arrivals),) if by_time else ()
-    moved = max(trial.clock_setting, clock_set_between(*trial.records, arrivals), key=abs)
-    window = samples.time[last] - samples.time[first]
-    elapsed = max(window - moved, LOOK_SECONDS)
-    if by_time or not moved:
-        return findings_of_clock(window, moved, moved / elapsed)
-    arrived = rate_at(trial.run.reading, figure, first, last, arrival_times(samples.line, arrivals))
-    wrong = figure.value / arrived - 1 if arrived else 0.0
-    return findings_of_clock(window, moved, wrong, resolution_of(*trial.records, arrivals) / elapsed)
+    if by_time and not has_times:
+        return (finding_of_arrival(*trial.records, arrivals),)
+    moved = max(trial.clock_setting, clock_set_between(*trial.records, arrivals), key=abs) if has_times else 0.0
+    if by_time:
+        return findings_of_clock(*trial.records, moved)
+    is_doubtful = moved or not has_times
+    return findings_of_printed(trial.run.reading, figure, *trial.records, arrivals, moved) if is_doubtful else ()
 
 
 def _run_findings(trial: _MeasuredTrial) -> Sequence[Finding]:

@@ -8,8 +8,10 @@ from itertools import pairwise
 from math import inf, isfinite
 from statistics import median
 
-from dlperf.evidence.arrivals import Arrival
+from dlperf.evidence.arrivals import Arrival, arrival_times
 from dlperf.formats.samples import Samples
+from dlperf.measured.throughput.figure import Figure, rate_at
+from dlperf.measured.throughput.reading import Reading
 from dlperf.messages.finding import Finding, error, note, warning
 
 LOOK_SECONDS = 0.1
@@ -28,21 +30,38 @@ ENDS = 5
 """Arrivals at each end of the window: of these, the line that waited least for being seen counts."""
 
 
-def findings_of_clock(window: float, moved: float, wrong: float, exact: float | None = None) -> tuple[Finding, ...]:
-    """Say by how much the clock of a log was set within its window.
+def findings_of_clock(samples: Samples, first: int, last: int, moved: float) -> tuple[Finding, ...]:
+    """Say by how much the clock of a log was set within the window of a value that follows from its times.
 
     Args:
-        window: seconds, by the times of the log.
         moved: by ``clock_setting`` or, if that is more, by ``clock_set_between``.
-        wrong: share by which the value is wrong, as far as is known.
-        exact: how exactly that is known of a value that the program printed, perhaps by another clock; None of one that
-            follows from the times.
     """
-    if not moved:
+    window = samples.time[last] - samples.time[first]
+    make = error if abs(moved) > LARGE_SHARE * max(window - moved, LOOK_SECONDS) else warning
+    return (make("clock_moved", seconds=moved, window=window),) if moved else ()
+
+
+def findings_of_printed(
+    reading: Reading, figure: Figure, samples: Samples, first: int, last: int, arrivals: Sequence[Arrival], moved: float
+) -> tuple[Finding, ...]:
+    """Hold a rate that the program printed against the one at which its records arrived.
+
+    One that agrees is not of the clock that was set; where that is unknown, short pauses may explain a difference.
+
+    Args:
+        moved: as for ``findings_of_clock``; 0 for a log without times.
+    """
+    arrived = rate_at(reading, figure, first, last, arrival_times(samples.line, arrivals))
+    window = samples.time[last] - samples.time[first]
+    wrong = figure.value / arrived - 1 if arrived else 0.0
+    exact = resolution_of(samples, first, last, arrivals) / max(window - moved, LOOK_SECONDS)
+    if moved:
+        make = note if abs(wrong) <= LEAST_SHARE + exact else error if abs(wrong) > LARGE_SHARE else warning
+        return (make("clock_moved", seconds=moved, window=window),)
+    if arrived is None or figure.estimate.first is None or abs(wrong) <= LARGE_SHARE + exact:
         return ()
-    may_be_right = exact is not None and abs(wrong) <= LEAST_SHARE + exact
-    make = note if may_be_right else error if abs(wrong) > LARGE_SHARE else warning
-    return (make("clock_moved", seconds=moved, window=window),)
+    rates = {"printed": figure.value, "timed": arrived, "difference": wrong}
+    return (warning("printed_rate", **rates, unit=figure.unit, hint=""),)
 
 
 def clock_setting(
