@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from math import isnan
 
+import pytest
+
+from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Summary
+from dlperf.measured.findings.runs import findings_of_run
 from dlperf.measured.run import StatedFacts, measure_run
 from dlperf.measured.throughput.curve import curve_of
 from dlperf.measured.throughput.estimators import estimate
+from dlperf.measured.throughput.figure import figure_of
 from dlperf.measured.throughput.reading import Reading
 from handmade_runs import run_of
 
@@ -70,3 +75,16 @@ def test_records_without_a_unit_of_their_own_count_beside_a_summary_in_the_unit_
     run = replace(run_of(unit="samples/s", value=[8.0] * 40), summaries=[Summary("total", 7.0, "images/s", 41)])
     measured = measure_run(run, StatedFacts(gpus=1), "window(20,30)", "images/s")
     assert (measured.value, measured.run.unit) == (8.0, "images/s")
+
+
+@pytest.mark.parametrize(("printed", "value"), [(250_000.0, 500_000.0), (500_000.0, 500_000.0), (400_000.0, 400_000.0)])
+def test_a_printed_rate_of_one_micro_batch_is_multiplied_where_time_and_work_of_a_step_prove_it(printed, value):
+    parser = parser_for("nanochat")
+    parser.feed(b"Total batch size 500,000 => gradient accumulation steps: 2\n")
+    record = "step {:05d}/00100 (1.00%) | loss: 3.36 | lrm: 1.00 | dt: 1000.00ms | tok/sec: {:,.0f} | mfu: 49.25\n"
+    parser.feed("".join(record.format(step, printed) for step in range(100)).encode())
+    parser.finish()
+    reading = Reading(parser.runs[0])
+    figure = figure_of(reading)
+    codes = {finding.code for finding in findings_of_run(reading, figure)}
+    assert (figure.value, "micro_batch_rate" in codes) == (pytest.approx(value), value > printed)

@@ -177,6 +177,11 @@ def _hint(context: CheckedRun, printed: float, timed: float) -> Message | str:
     return message("suspect_accumulation") if is_suspect else ""
 
 
+def _micro_batch_rate(context: CheckedRun) -> Finding | None:
+    count = context.reading.uncounted_batches if context.figure else 1
+    return warning("micro_batch_rate", count=count) if count > 1 else None
+
+
 def _clock_error(context: CheckedRun) -> float:
     """Return the error of rounded timestamps relative to the window."""
     times = finite(context.run.samples.time[context.measured])
@@ -309,6 +314,7 @@ _CHECKS: tuple[Callable[[CheckedRun], Finding | None], ...] = (
     _above_flop_limit,
     mixed_programs,
     _printed_rate,
+    _micro_batch_rate,
     _drift,
     _end_stall,
     _pauses,

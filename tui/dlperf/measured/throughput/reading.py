@@ -15,6 +15,7 @@ from dlperf.catalog.units import VARYING_UNITS
 from dlperf.errors import DlperfError
 from dlperf.evidence.columns import Spacings, entries_at, finite, finite_indices, positive, spacings, total
 from dlperf.formats.samples import Run
+from dlperf.measured.throughput.micro_batches import uncounted_batches
 from dlperf.measured.throughput.pauses import share_of_pauses
 from dlperf.messages import message
 
@@ -136,7 +137,13 @@ class Reading:
         samples = self.run.samples
         if not any(map(isfinite, samples.value)):
             return array("d", map(_quotient, repeat(self.step_size), samples.seconds_per_step))
-        return samples.value if self.factor == 1.0 else array("d", map(mul, samples.value, repeat(self.factor)))
+        factor = self.factor * self.uncounted_batches
+        return samples.value if factor == 1.0 else array("d", map(mul, samples.value, repeat(factor)))
+
+    @cached_property
+    def uncounted_batches(self) -> int:
+        """Micro-batches of a step where the printed rate counts one of them, else 1."""
+        return uncounted_batches(self.run, self.batches) if self.run.metadata.accumulation_steps else 1
 
     @cached_property
     def timed(self) -> Sequence[int]:
