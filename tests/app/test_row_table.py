@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from driving import driving, until_shown
 from textual.app import App, ComposeResult
 
+from dlperf.app.dialogs.pages import ListPage
 from dlperf.app.model.table import Column, Row
 from dlperf.app.widgets.row_drawing import folded
 from dlperf.app.widgets.row_table import RowTable
+from dlperf.runs.paths import WorkspacePaths
 
 
 class Alone(App[None]):
@@ -43,3 +46,11 @@ def test_a_text_in_place_of_rows_is_folded_below_its_beginning():
     assert folded("  i     导入别人测量的日志", 18) == ["  i     导入别人测", "        量的日志"]
     assert folded("No results yet", 80) == ["No results yet"]
     assert folded("", 80) == [""]
+
+
+async def test_the_selected_row_of_a_long_list_is_below_it_in_full(workspace: WorkspacePaths):
+    columns = Column("a", 10), Column("b", 20, flexible=True)
+    async with driving(workspace, size=(80, 24)) as pilot:
+        rows = {number: Row((f"row {number}", "words " * 20 + "end")) for number in range(60)}
+        pilot.app.push_screen(ListPage("many", columns, rows))
+        await until_shown(pilot, "row 12", "words end")

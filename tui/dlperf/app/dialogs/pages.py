@@ -30,6 +30,8 @@ Result = TypeVar("Result")
 CLOSE = "screen.dismiss"
 MAX_FILTER_CELLS = 40
 KEY_WIDTH = 10
+ROWS_BESIDE = 10
+"""Of a window with a list: the frame of that, what it leaves of the window, and the selected row in full."""
 
 
 class DialogPage(ClosesOnce, ModalScreen[Result | None], Generic[Result]):
@@ -123,6 +125,9 @@ class ListPage(DialogPage[Hashable]):
         table.select(self._selected)
         table.focus()
         self._show_in_full()
+
+    def on_resize(self) -> None:
+        self.query_one(RowTable).limit_height(max(1, self.size.height - ROWS_BESIDE))
 
     @on(RowTable.Highlighted)
     def _show_in_full(self) -> None:
