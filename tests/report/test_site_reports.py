@@ -235,6 +235,10 @@ def test_a_report_shows_what_was_probed_on_its_machines() -> None:
     assert "2.11" in text
 
 
+def test_a_training_stack_has_the_version_that_its_lock_pins_not_one_that_it_prints_of_pytorch() -> None:
+    assert Probed({}, {"framework_version": "2.11"}, pinned="2.6.6").framework_version == "2.6.6"
+
+
 def test_machines_of_a_report_stand_side_by_side() -> None:
     data = sample()
     box = data.hardware["box"]

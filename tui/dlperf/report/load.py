@@ -118,6 +118,8 @@ def _probed(
         key = (row.campaign, row.hardware, row.framework)
         trial = next((trial for trial in row.trials if trial.value is not None), None)
         if key not in found and trial is not None:
-            evidence = reader.read(row, trial, plans.get((row.campaign, row.id)), with_launch=False)
-            found[key] = Probed(evidence.environment, evidence.timeline.declared, evidence.topology)
+            plan = plans.get((row.campaign, row.id))
+            evidence = reader.read(row, trial, plan, with_launch=False)
+            pinned = plan.facts.get("version", "") if plan and plan.options.get("stack") else ""
+            found[key] = Probed(evidence.environment, evidence.timeline.declared, evidence.topology, pinned)
     return found

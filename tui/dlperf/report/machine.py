@@ -25,11 +25,13 @@ class Probed:
     declared: Mapping[str, str] = field(default_factory=dict)
     """Facts that the log prints."""
     topology: str = ""
+    pinned: str = ""
+    """Version of a training stack that its lock names; what it prints may be that of the framework below it."""
 
     @property
     def framework_version(self) -> str:
-        """Return the version that the program printed; empty if it printed none."""
-        return self.declared.get("framework_version", "")
+        """Return the version that was pinned or that the program printed; empty if neither."""
+        return self.pinned or self.declared.get("framework_version", "")
 
 
 def machine_facts(environment: Mapping[str, str]) -> dict[str, str]:

@@ -55,8 +55,8 @@ class Report(lightning.Callback):
     def on_train_start(self, trainer, module):
         facts = {
             "unit": "tokens/s",
-            "framework": "pytorch",
-            "framework_version": torch.__version__,
+            "framework": "lightning",
+            "framework_version": lightning.__version__,
             "data": "made text",
         }
         facts.update(gpus=trainer.world_size, checkpointing=OPTIONS.checkpointing, attention=OPTIONS.attention)
