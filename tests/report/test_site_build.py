@@ -251,7 +251,7 @@ def test_search_engines_learn_when_results_changed_and_where_each_language_and_t
 def test_a_shared_link_names_model_and_machine(site: Path) -> None:
     for name, said in (
         ("index.html", "How fast deep-learning frameworks train"),
-        ("results/explorer.html", "Compare"),
+        ("results/explorer.html", "Training speed of frameworks and GPUs compared"),
         (
             at.report_page("published/perf", "resnet50-imagenet").replace(".md", ".html"),
             "ResNet50V1.5: training speed on v100, a100",

@@ -86,7 +86,7 @@
     const labelled = dlperf.isNumber(column) && !PLACES[column] && text;
     return element("td", { "data-column": column, class: kind, "data-place": PLACES[column], "data-label": labelled && dlperf.titleOf(column) },
       column === "value" ? element("a", { href: address, title: missing ? null : of(row, "value") }, text) : text,
-      caveats && " ", caveats && dlperf.doubt(address, caveats), small && " ", small && element("small", {}, small));
+      small && " ", small && element("small", {}, small), caveats && " ", caveats && dlperf.doubt(address, caveats));
   }
 
   function chooser(row) {

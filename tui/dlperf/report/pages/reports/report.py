@@ -179,7 +179,7 @@ def reports_index(language: Language, data: SiteData) -> str:
     listed = [_report_row(page, *key, rows) for case in cases for key, rows in of_case[case]]
     return page.render(
         "report_index.md.j2",
-        models=page.table(("case", "measured_best", "published_best", "unit", "figures"), models),
+        models=page.table(("case", "unit", "measured_best", "published_best", "figures"), models, places={}),
         reports=page.table(("case", "report", "origin", "date", "figures", "hardware", "framework"), listed),
         your_number=page.your_number(),
     )
@@ -192,8 +192,8 @@ def _model_row(page: Page, case: str, results: Results) -> tuple[object, ...]:
     of_all = at.model_page(case) if case in page.data.models else at.report_page(page.data.source(results[0]), case)
     return (
         page.link(page.data.case_title(case), of_all),
-        *best_of_origins(page, known, with_chip=True),
         unit,
+        *best_of_origins(page, known, with_chip=True),
         str(sum(row.value is not None for row in results)),
     )
 
