@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
+from pathlib import Path
 
 from dlperf.catalog.axes import profiled_configuration
 from dlperf.catalog.files.load import Catalog, load_catalog
 from dlperf.catalog.hardware import Hardware
 from dlperf.errors import DlperfError
 from dlperf.evidence.logs import log_reader
+from dlperf.opening import files_below
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import EvidenceReader
@@ -84,9 +86,14 @@ def load_site_data(workspace: WorkspacePaths, edition: str = "") -> SiteData:
         languages=settings.extra.languages,
         title=settings.site_name,
         repository=settings.repo_url.rstrip("/"),
-        templates=workspace.site / "templates",
+        templates=_own_templates(workspace.site / "templates"),
         parquet=find_spec("pyarrow") is not None,
     )
+
+
+def _own_templates(folder: Path) -> Path | None:
+    """Return the folder of a workspace's own templates, None without any: a sandbox makes all pages slower."""
+    return folder if any(files_below(folder)) else None
 
 
 def named_by_processor(catalog: Catalog, probed: Mapping[tuple[str, str, str], Probed]) -> Mapping[str, Hardware]:
