@@ -14,6 +14,7 @@ from pyarrow.parquet import read_table
 from site_rows import measured, published
 from site_sample import pages, sample
 
+from dlperf.cli.output import print_json
 from dlperf.measured.model import TrialResult
 from dlperf.messages import ENGLISH
 from dlperf.messages.finding import note
@@ -21,7 +22,7 @@ from dlperf.plan import PlannedAccelerator
 from dlperf.report.build import tables
 from dlperf.report.data import SiteData
 from dlperf.report.figures import axes_text, precision_text
-from dlperf.report.files.downloads import SiteRow, audit_columns, site_rows
+from dlperf.report.files.downloads import SiteRow, audit_columns, results_json, site_rows
 from dlperf.report.pages.explorer import explorer_data
 from dlperf.report.pages.models import model
 from dlperf.report.site import locations as at
@@ -65,6 +66,18 @@ def test_the_guide_describes_every_column_with_its_type(guide: str) -> None:
 def test_the_guide_and_the_files_name_the_version_of_the_schema(guide: str) -> None:
     assert f"schema {DATA_SCHEMA}" in (ROOT / "site/docs" / guide).read_text()
     assert read_table(BytesIO(parquet({"case": ["a"]}))).schema.metadata == {b"schema": b"%d" % DATA_SCHEMA}
+
+
+def test_the_rows_of_the_site_are_those_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    data = SiteData((measured("alpha", axes=(("sequence_length", 8192),), date="2026-01-02T03:04:05Z"),))
+    (found,) = json.loads(results_json(site_rows(data, data.ordered)))["results"]
+    print_json(data.results)
+    (row,) = json.loads(capsys.readouterr().out)
+    own = {"roofline", "address", "caveats"}
+    assert {name: value for name, value in found.items() if name not in own} == {
+        name: value for name, value in row.items() if name not in own
+    }
+    assert found["axes"] == {"sequence_length": 8192}
 
 
 def test_history_and_audit_offer_their_tables_as_data() -> None:

@@ -52,7 +52,11 @@ def test_two_sections_are_swapped_in_the_template_alone(tmp_path: Path) -> None:
 
 def test_the_templates_of_a_workspace_come_first(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, sample())
-    assert load_site_data(workspace).templates == workspace.site / "templates"
+    assert load_site_data(workspace).templates is None, "without any, pages need no sandbox"
+    own = workspace.site / "templates"
+    own.mkdir()
+    (own / TEMPLATE).write_text("")
+    assert load_site_data(workspace).templates == own
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,15 @@ def test_a_published_figure_is_a_row_without_spread_or_n():
     assert row.source == "owner/repository@abc:README.md"
 
 
+def test_a_value_that_a_report_prints_twice_is_one_row():
+    again = figure("370.194", source="owner/repository@abc:other.md")
+    found = rows(figure("370.194"), again, figure("371.0"))
+    assert [(row.value, row.variant, row.source[-9:]) for row in found] == [
+        (370.194, 1, "README.md"),
+        (371.0, 2, "README.md"),
+    ]
+
+
 def test_speed_up_is_computed_and_a_typed_one_is_no_figure():
     one, eight = rows(figure("100.0"), figure("700.0", gpus=8), figure("7.7", "speedup", gpus=8))
     assert (one.speedup, eight.speedup, eight.efficiency) == (1.0, 7.0, 0.875)

@@ -120,10 +120,8 @@ class SiteData:
 
     @cached_property
     def ordered(self) -> tuple[ConfigurationResult, ...]:
-        """Return results in the order of every table, without duplicates within a report."""
-        unique = grouped(self.results, lambda row: (group_of(row), *_point(row), row.value))
-        first = [rows[0] for rows in unique.values()]
-        return tuple(sorted(first, key=lambda row: (is_published(row.campaign), row.campaign)))
+        """Return results in the order of every table."""
+        return tuple(sorted(self.results, key=lambda row: (is_published(row.campaign), row.campaign)))
 
     @cached_property
     def trained(self) -> tuple[ConfigurationResult, ...]:
@@ -233,10 +231,6 @@ class SiteData:
         """Return when a campaign was created or a report published; empty if unknown."""
         record, report = self.campaigns.get(campaign), self.published.get(campaign)
         return record.created if record else (report.date if report else None) or ""
-
-    def date(self, row: ConfigurationResult) -> str:
-        """Return when a result was published or its campaign created; empty where that is unknown."""
-        return row.date or ("" if self.is_imported(row.campaign) else self.created(row.campaign))
 
     @cached_property
     def plans(self) -> dict[tuple[str, str], PlannedConfiguration]:

@@ -36,7 +36,7 @@ CREATE TABLE results (
   tuning TEXT,               -- stock: as the framework's documentation shows, or tuned: anything
   numerics TEXT,             -- JSON object: data types of weights, compute, gradients, reduction, optimizer
   source TEXT,               -- where a published value, or the logs of an imported one, stand
-  date TEXT,                 -- when these were published; empty for our measurements
+  date TEXT,                 -- when the campaign began, or a report or the logs of an imported value were published
   pauses TEXT,               -- with or without: evaluations, checkpoints, stalls; else empty
   printed TEXT,              -- a published value, digit for digit
   variant INTEGER            -- which of several values that a report prints for one configuration

@@ -92,7 +92,7 @@ class ConfigurationResult(Configuration):
     source: str = ""
     """Where the value, or the log of an imported one, was published."""
     date: str = ""
-    """When that was; empty for our measurements, of which the site gives the start of their campaign."""
+    """When that was, or when the campaign began that measured it; empty where nobody states it."""
     pauses: Literal["", "with", "without"] = ""
     """Whether the value holds evaluations, checkpoints and stalls; empty where that is not known."""
     printed: str = ""

@@ -132,10 +132,13 @@ def _rows_of_point(
     report: PublishedReport, figures: Sequence[PublishedFigure], verdicts: Mapping[Key, AuditVerdict]
 ) -> Iterable[ConfigurationResult]:
     for metric in FIGURES:
-        chosen = [figure for figure in figures if figure.metric == metric]
+        chosen: dict[float | None, PublishedFigure] = {}
+        for figure in figures:
+            if figure.metric == metric:
+                chosen.setdefault(figure.value, figure)  # some reports print a value in two tables
         if chosen:
             runs = _runs(figures) if len(chosen) == 1 else ()
-            rows = [_with_runs(_row(report, figure, verdicts), runs) for figure in chosen]
+            rows = [_with_runs(_row(report, figure, verdicts), runs) for figure in chosen.values()]
             return [replace(row, variant=number) for number, row in enumerate(rows, start=1)]
     return []
 

@@ -51,21 +51,26 @@ def rows_of_campaign(
     for planned in (item for item in record.configurations if not item.profiled):
         tried = statuses.get(planned.configuration.id, ())
         trials = [results[item.key] for item in tried if item.key in results]
-        rows.append(_measured_row(record.name, planned, trials, tried))
+        rows.append(_measured_row(record, planned, trials, tried))
     for item in record.impossible:
         point, why = item.configuration, Status("not_supported", item.reason)
-        rows.append(ConfigurationResult(**field_values(point), campaign=record.name, unit="", status=why))
+        rows.append(
+            ConfigurationResult(**field_values(point), campaign=record.name, unit="", status=why, date=record.created)
+        )
     return with_scaling(rows)
 
 
 def _measured_row(
-    campaign: str, planned: PlannedConfiguration, trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
+    record: CampaignRecord,
+    planned: PlannedConfiguration,
+    trials: Sequence[TrialResult],
+    statuses: Sequence[TrialStatus],
 ) -> ConfigurationResult:
     """Return the row of one configuration without its scaling."""
     trials = [_counted(trial, planned) for trial in _with_repeats(trials, statuses)]
     row = ConfigurationResult(
         **field_values(planned.configuration),
-        campaign=campaign,
+        campaign=record.name,
         numerics=_numerics(planned, trials),
         tuning=planned.tuning,
         unit=planned.unit,
@@ -74,7 +79,7 @@ def _measured_row(
         protocol=planned.protocol.id,
         trials=tuple(trials),
         source=planned.facts.get("log_source", ""),
-        date=planned.facts.get("log_date", ""),
+        date=planned.facts.get("log_date", "") if planned.launch.imported else record.created,
         pauses=pauses_of(planned.protocol.estimator or "") if planned.primary.estimator == "protocol" else "",
     )
     values = row.values

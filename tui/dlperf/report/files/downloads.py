@@ -49,7 +49,7 @@ class Download:
 def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[SiteRow]:
     return [
         SiteRow(
-            **field_values(row) | {"date": data.date(row)},
+            **field_values(row),
             roofline=data.roofline(row),
             address=_address_of(row),
         )
@@ -57,11 +57,11 @@ def site_rows(data: SiteData, results: Iterable[ConfigurationResult]) -> list[Si
     ]
 
 
-def results_json(rows: Iterable[SiteRow]) -> str:
-    """Return the list of ``dlperf results --json`` with the columns of ``SiteRow``."""
+def results_json(rows: Sequence[SiteRow]) -> str:
+    """Return the list of ``dlperf results --json`` with the columns of ``SiteRow``, and caveats with their codes."""
     encode = json.JSONEncoder(default=_plain, ensure_ascii=False, separators=(",", ":")).encode
-    named = ((row, {"configuration": row.id, "caveats": row.caveats}) for row in rows)
-    return _json_list("results", (encode(field_values(row) | others) for row, others in named))
+    added = ({"roofline": row.roofline, "address": row.address, "caveats": row.caveats} for row in rows)
+    return _json_list("results", (encode(row.as_data() | others) for row, others in zip(rows, added, strict=True)))
 
 
 def _plain(value: Any) -> Any:

@@ -193,7 +193,7 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "precision": lambda row: figures.precision_text(language, row),
         "source": lambda row: data.source_title(language, row.campaign),
         "origin": lambda row: language.gettext(KINDS[data.kind(row.campaign)]),
-        "date": lambda row: data.date(row)[:10],
+        "date": lambda row: row.date[:10],
         "unit": lambda row: row.unit,
         "status": lambda row: row.status.text(language),
         "protocol": lambda row: row.protocol or "",
