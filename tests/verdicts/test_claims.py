@@ -163,6 +163,16 @@ def test_a_unit_of_the_last_digit_is_no_lead_of_a_kind_either() -> None:
     assert one.found.loss > 0.0081
 
 
+def test_a_gpu_that_ran_another_version_of_a_framework_is_none_of_the_kind() -> None:
+    rows = [row for gpu in range(4) for row in on_gpu(gpu, 1.08 + gpu / 1000)]
+    versions = ["2.10", "2.11", "2.11", "2.11"]
+    rows = [
+        of_trials(row, conditions={**row.trials[0].conditions, "framework_version": versions[place // 2]})
+        for place, row in enumerate(rows)
+    ]
+    assert [claim(*rows[at : at + 2], rows=rows).gpus for at in (0, 2)] == [1, 3]
+
+
 def test_gpus_that_are_in_several_sets_count_once() -> None:
     pairs = [on_gpu(gpus, 1.05) for gpus in ("1, GPU-2", "2, GPU-1", "1, GPU-3", "4, GPU-5", "6, GPU-7")]
     assert claim(*pairs[0], rows=[row for pair in pairs for row in pair]).gpus == 3

@@ -30,7 +30,7 @@ from dlperf.verdicts.inference.verdict import (
     holm_level,
     judge_claim,
 )
-from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, over_machines
+from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, of_versions, over_machines
 from dlperf.verdicts.variation import UNKNOWN, Known, KnownOfHardware, known_of_hardware, known_of_pair
 
 DECIDED = ("better", "worse")
@@ -160,7 +160,7 @@ def claim(
     if why := tuple(incomparable(a, b)):
         return Claim(a, b, message("not_comparable", why=why))
     campaigns = campaigns_in_turns(a, b, rows) if a.hardware == b.hardware else []
-    pairs = machines_apart(campaigns)
+    pairs = machines_apart(of_versions(campaigns, a, b))
     of_kind = len(pairs) >= LEAST_UNITS
     gpus = len(pairs) if of_kind else 1  # of two, the newest alone is tested
     evidence = over_machines(pairs) if of_kind else _evidence(a, b, known)

@@ -12,6 +12,8 @@ from dlperf.verdicts.conditions import Pair, Recorded, in_turns, last_start, mac
 from dlperf.verdicts.inference.rounding import rounding
 from dlperf.verdicts.inference.verdict import Sides
 
+VERSION = "framework_version"
+
 
 def campaigns_in_turns(
     a: ConfigurationResult, b: ConfigurationResult, rows: Iterable[ConfigurationResult]
@@ -32,6 +34,14 @@ def campaigns_in_turns(
         if left and right and (machine := machine_of(left)) == machine_of(right) and machine:
             found += [(machine, (_standing(left), _standing(right)))] if in_turns(left, right) else []
     return found
+
+
+def of_versions(
+    campaigns: Iterable[tuple[Recorded, Pair]], a: ConfigurationResult, b: ConfigurationResult
+) -> list[tuple[Recorded, Pair]]:
+    """Return the campaigns that ran the versions of the frameworks that A and B have."""
+    wanted = [recorded(row, VERSION) for row in (a, b)]
+    return [(machine, pair) for machine, pair in campaigns if [recorded(row, VERSION) for row in pair] == wanted]
 
 
 def machines_apart(campaigns: Iterable[tuple[Recorded, Pair]]) -> list[Pair]:
