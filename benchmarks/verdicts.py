@@ -17,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
+from itertools import accumulate
 
 from dlperf.verdicts.inference.commit_search import MOST_OF_ENDS, History, Step, search
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, last_change
@@ -94,19 +95,27 @@ def gate(
 
 
 def year_of(
-    draw: random.Random, loss: float, looks: int, machine_looks: int, machine: float
+    draw: random.Random, loss: float, looks: int, machine_looks: int, machine: float, memory: float = 0.0
 ) -> tuple[list[float], list[int]]:
-    """Return a value for each look, and its machine; the loss comes after the first 29 looks."""
+    """Return a value for each look, and its machine; the loss comes after the first 29 looks.
+
+    Args:
+        memory: correlation of each value with the one before.
+    """
     machines = [look // machine_looks if machine_looks else 0 for look in range(looks)]
     levels = [draw.gauss(0, machine) for _ in range(max(machines) + 1)]
     losses = [math.log1p(-loss if look >= 29 else 0.0) for look in range(looks)]
-    noise = [draw.gauss(0, NOISE) for _ in range(looks)]
+    fresh = [draw.gauss(0, NOISE) for _ in range(looks)]
+    own = math.sqrt(1 - memory**2)
+    noise = list(accumulate(fresh, lambda before, now: memory * before + own * now))
     return [math.exp(levels[on] + lost + by) for on, lost, by in zip(machines, losses, noise, strict=True)], machines
 
 
-def year(seed: int, loss: float, looks: int = 52, machine_looks: int = 0, machine: float = 0.0) -> Outcome:
+def year(
+    seed: int, loss: float, looks: int = 52, machine_looks: int = 0, machine: float = 0.0, memory: float = 0.0
+) -> Outcome:
     """``baseline trend`` after each campaign of a year."""
-    values, machines = year_of(random.Random(seed), loss, looks, machine_looks, machine)
+    values, machines = year_of(random.Random(seed), loss, looks, machine_looks, machine, memory)
     for look in range(LEAST_VALUES, looks + 1):
         first = max(0, look - CAMPAIGNS)
         found = last_change(values[first:look], machines[first:look], look)
@@ -312,6 +321,8 @@ ROWS = (
         "worse,better",
         most={"worse": 2},
     ),
+    Row("… each week correlated with the one before, 0.3", partial(year, loss=0.0, memory=0.3), "worse,better"),
+    Row("… 0.5", partial(year, loss=0.0, memory=0.5), "worse,better"),
     Row("Otava 0.8, 52 weekly looks, no change", partial(otava_year, loss=0.0), "worse"),
     Row(
         "Otava 0.8, machine changes every six weeks, by 2 sd",
