@@ -118,6 +118,15 @@ def on_gpu(gpu: int | str, lead: float) -> list[ConfigurationResult]:
     ]
 
 
+def test_trials_that_a_cluster_placed_on_two_gpus_are_compared_where_both_sides_ran_as_often_on_each() -> None:
+    def placed(row: ConfigurationResult, gpus: str) -> ConfigurationResult:
+        on = (CONDITIONS | {"gpu.uuid": f"GPU-{gpu}"} for gpu in gpus)
+        return replace(row, trials=tuple(replace(each, conditions=at) for each, at in zip(row.trials, on, strict=True)))
+
+    assert codes(placed(LOW, "11112"), placed(HIGH, "22221")) == ["other_gpus"]
+    assert codes(placed(LOW, "11112"), placed(HIGH, "21111")) == []
+
+
 def test_three_gpus_of_a_kind_count_once_each() -> None:
     steady = [on_gpu(gpu, 1.08 + gpu / 1000) for gpu in range(3)]
     chance = [on_gpu(gpu, lead) for gpu, lead in enumerate((1.08, 0.99, 1.02))]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import groupby
 from math import prod
 
@@ -109,12 +111,12 @@ def _machines(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Messag
         yield from _equal(recorded(a, "programs."), recorded(b, "programs."), "programs")
         yield from _equal(recorded(a, LIBRARIES), recorded(b, LIBRARIES), "versions")
         return
-    yield from _equal(machine_of(a), machine_of(b), "gpus")
+    yield from _equal(_placed(a), _placed(b), "gpus")
     if not in_turns(a, b):
         yield message("not_interleaved")
 
 
-def _equal(a: Recorded, b: Recorded, what: str) -> Iterator[Message]:
+def _equal(a: frozenset[object] | None, b: frozenset[object] | None, what: str) -> Iterator[Message]:
     if a is None or b is None:
         yield message(f"{what}_unrecorded")
     elif a != b:
@@ -130,6 +132,16 @@ def recorded(row: ConfigurationResult, *names: str) -> Recorded:
 def machine_of(row: ConfigurationResult) -> Recorded:
     """Return what the trials recorded of their machine or GPUs; None if one recorded nothing."""
     return recorded(row, *MACHINE)
+
+
+def _placed(row: ConfigurationResult) -> frozenset[tuple[Recorded, Fraction]] | None:
+    """Return the machines and their shares of the trials, which a cluster places where it likes; None if unknown."""
+    ran = [
+        frozenset(each for each in trial.conditions.items() if each[0].startswith(MACHINE))
+        for trial in row.usable_trials
+    ]
+    shares = {(machine, Fraction(count, len(ran))) for machine, count in Counter(ran).items()}
+    return frozenset(shares) if ran and all(ran) else None
 
 
 def last_start(row: ConfigurationResult) -> str:
@@ -199,4 +211,4 @@ def _windows(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message
 
 def same_machine(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     """Whether both record the same machine or GPUs."""
-    return not any(_equal(machine_of(a), machine_of(b), "gpus"))
+    return not any(_equal(_placed(a), _placed(b), "gpus"))

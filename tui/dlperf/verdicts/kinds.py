@@ -8,7 +8,7 @@ from statistics import fmean
 
 from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import Pair, Recorded, in_turns, last_start, machine_of, recorded, scores
+from dlperf.verdicts.conditions import Pair, Recorded, in_turns, last_start, machine_of, recorded, same_machine, scores
 from dlperf.verdicts.inference.rounding import rounding
 from dlperf.verdicts.inference.verdict import Sides
 
@@ -31,7 +31,7 @@ def campaigns_in_turns(
     found = list[tuple[Recorded, Pair]]()
     for campaign in sorted(sides.values(), key=lambda rows: max(map(last_start, rows.values()))):
         left, right = (campaign.get(side) for side in (0, 1))
-        if left and right and (machine := machine_of(left)) == machine_of(right) and machine:
+        if left and right and (machine := machine_of(left)) and same_machine(left, right):
             found += [(machine, (_standing(left), _standing(right)))] if in_turns(left, right) else []
     return found
 
