@@ -16,7 +16,14 @@ from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.log_format import LogFormat
 from dlperf.errors import RequestError
 from dlperf.evidence.packed import DAMAGED, GZIP, opened
-from dlperf.formats.registry import Recognised, describe, detect, parser_for, recognise, wrapping_for, wrapping_of
+from dlperf.formats.registry import (
+    Recognised,
+    parser_for,
+    recognise_guessed,
+    recognise_known,
+    wrapping_for,
+    wrapping_of,
+)
 from dlperf.formats.samples import Run
 from dlperf.formats.text.lines import LineReader
 from dlperf.opening import open_regular
@@ -88,9 +95,10 @@ class LogReader:
         """Return a note of the format of records that all stand before the first one of a format, in a first block."""
         with open_log(path) as stream, suppress(_TruncatedError):
             lines = next(_blocks(path, stream), b"").split(b"\n")
-            found = detect(b"\n".join(lines[: first - 1]), self.formats) if OTHER_LINES <= first <= len(lines) else None
-            if found not in (None, known) and not self._has_records(found, b"\n".join(lines[first - 1 :])):
-                return [f"other_program:{found}"]
+            before, rest = b"\n".join(lines[: first - 1]), b"\n".join(lines[first - 1 :])
+            found = recognise_known(before, self.formats) if OTHER_LINES <= first <= len(lines) else None
+            if found and found.format_id != known and not self._has_records(found.format_id, rest):
+                return [f"other_program:{found.format_id}"]
         return []
 
     def _has_records(self, format_id: str, text: bytes) -> bool:
@@ -107,21 +115,29 @@ class LogReader:
                 ends = block.count(b"\n")
                 if lines + ends > after:
                     rest = block.split(b"\n", max(after - lines, 0))[-1]
-                    found = detect(rest, self.formats)
-                    if found not in (None, known) and not describe(found, self.formats).generic:
-                        return [f"other_program:{found}"]
+                    found = recognise_known(rest, self.formats)
+                    if found and found.format_id != known:
+                        return [f"other_program:{found.format_id}"]
                 lines += ends
         return []
 
     def _recognise(self, path: Path) -> Recognised | None:
         """Return the format of the first block that holds records of any: of the first ``SEARCHED``, or the last."""
-        block = b""
-        with open_log(path) as stream, suppress(_TruncatedError):
-            for index, block in enumerate(_blocks(path, stream)):
-                if index < SEARCHED and (found := recognise(block, self.formats)):
-                    return found
-            return recognise(block, self.formats)
+        for recognise in (recognise_known, recognise_guessed):
+            if found := next(filter(None, (recognise(block, self.formats) for block in _searched(path))), None):
+                return found
         return None
+
+
+def _searched(path: Path) -> Iterator[bytes]:
+    """Yield the first blocks of a log, and its last one."""
+    index, block = -1, b""
+    with open_log(path) as stream, suppress(_TruncatedError):
+        for index, block in enumerate(_blocks(path, stream)):
+            if index < SEARCHED:
+                yield block
+    if index >= SEARCHED:
+        yield block
 
 
 BUILTIN_FORMATS = LogReader()

@@ -120,41 +120,74 @@ def detect(head: bytes, extra: Iterable[LogFormat] = ()) -> str | None:
 
 
 def recognise(head: bytes, extra: Iterable[LogFormat] = ()) -> Recognised | None:
-    """Return the format that finds most records in a part of a log, with its prefixes; None where none finds any.
+    """Return the format that finds most records in a part of a log, with its prefixes; None where none finds any."""
+    return recognise_known(head, extra) or recognise_guessed(head, extra)
+
+
+def recognise_known(head: bytes, extra: Iterable[LogFormat] = ()) -> Recognised | None:
+    """Do the same for formats of known programs behind known prefixes.
 
     Prefixes of launchers are taken off. Those of loggers belong to many formats, so that they are taken off only where
     no format finds a record with them.
     """
-    return _recognise(head, _formats(extra))
+    return _known(head, _formats(extra))
+
+
+def recognise_guessed(head: bytes, extra: Iterable[LogFormat] = ()) -> Recognised | None:
+    """Do the same for formats behind words that stand before every line, and for formats of no known program.
+
+    This costs more, and is meant for logs in which the rest found nothing.
+    """
+    return _guessed(head, _formats(extra))
 
 
 def wrapping_for(format_id: str, head: bytes, extra: Iterable[LogFormat] = ()) -> Wrapping | None:
     """Return what stands before the lines of a log of a known format, by its first bytes."""
-    found = _recognise(head, {format_id: _format(format_id, extra)})
+    formats = {format_id: _format(format_id, extra)}
+    found = _known(head, formats) or _guessed(head, formats)
     return found.wrapping if found else wrapping_of(head)
 
 
-def _recognise(head: bytes, formats: Mapping[str, _Format]) -> Recognised | None:
+def _known(head: bytes, formats: Mapping[str, _Format]) -> Recognised | None:
+    possible, _ = _possible(head, formats)
+    if not possible:
+        return None
+    outer = wrapping_of(head)
+    parts = _parts(head, outer)
+    if (found := _most_records(possible, parts, outer)) is not None:
+        return found
+    inside = _inner_wrappings(head, _lines(parts), outer)
+    return next(filter(None, (_most_records(possible, _parts(head, each), each) for each in inside)), None)
+
+
+def _guessed(head: bytes, formats: Mapping[str, _Format]) -> Recognised | None:
+    known, generic = _possible(head, formats)
+    if not (known or generic):
+        return None
+    outer = wrapping_of(head)
+    parts = _parts(head, outer)
+    lines = _lines(parts)
+    heads = [(each, _parts(head, each)) for each in find_heads(lines, outer)]
+    inner = find_wrapping(lines, LOGGERS) if generic else None
+    inside = [(each, _parts(head, each)) for each in ((inner.inside(outer),) if inner else ())]
+    tried = ((known, heads), (generic, [(outer, parts), *inside, *heads]))
+    found_in = (_most_records(group, read, each) for group, ways in tried for each, read in ways)
+    return next(filter(None, found_in), None)
+
+
+def _possible(head: bytes, formats: Mapping[str, _Format]) -> tuple[dict[str, _Format], dict[str, _Format]]:
+    """Return the formats of known programs of which a text is in some bytes, and those of none."""
     texts = frozenset(text for entry in formats.values() for text in entry.contains)
     present = texts_in(head, texts)
     if b"\x1b" in head:  # colours stand inside such a text
         present |= texts_in(ESCAPES.sub(b"", head), texts)
     possible = {format_id: entry for format_id, entry in formats.items() if not present.isdisjoint(entry.contains)}
-    if not possible:
-        return None
-    known, generic = (
-        {name: entry for name, entry in possible.items() if entry.info.generic == is_generic}
-        for is_generic in (False, True)
-    )
-    outer = wrapping_of(head)
-    parts = _parts(head, outer)
-    lines = [line for part in parts for line in part.lines]
-    if (found := _most_records(known, parts, outer)) is not None:
-        return found
-    inside = [(each, _parts(head, each)) for each in _inner_wrappings(head, lines, outer)]
-    tried = ((known, inside), (generic, [(outer, parts), *inside]))
-    found_in = (_most_records(group, read, each) for group, ways in tried for each, read in ways)
-    return next(filter(None, found_in), None)
+    known = {format_id: entry for format_id, entry in possible.items() if not entry.info.generic}
+    return known, {format_id: entry for format_id, entry in possible.items() if entry.info.generic}
+
+
+def _lines(parts: Iterable[Lines]) -> list[bytes]:
+    return [line for part in parts for line in part.lines]
 
 
 def _inner_wrappings(head: bytes, lines: Sequence[bytes], outer: Wrapping | None) -> Iterator[Wrapping]:
@@ -166,7 +199,6 @@ def _inner_wrappings(head: bytes, lines: Sequence[bytes], outer: Wrapping | None
         yield replace(outer or Wrapping(()), decimal_commas=True)
     if width := cut_width(lines):
         yield replace(outer or Wrapping(()), width=width)
-    yield from find_heads(lines, outer)
 
 
 def wrapping_of(head: bytes) -> Wrapping | None:
