@@ -190,6 +190,21 @@ async def test_sixty_four_connections_at_once_all_come_through(sshd: Sshd):
     assert {hello.home for hello in hellos} == {str(sshd.home)}
 
 
+@pytest.mark.parametrize("sent", [bytes(8), b"\0\0\0\x1c\x04\x14" + bytes(16) + b"\0\0\0\1\xff" + bytes(5)])
+async def test_a_server_that_sends_no_packets_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(ssh, "CONNECT_ATTEMPTS", 1)
+
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-x\r\n" + sent)
+        await writer.drain()
+        await asyncio.sleep(0.2)
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        await _error(_client("127.0.0.1", server.sockets[0].getsockname()[1]))
+
+
 class _WithoutSessions(asyncssh.SSHServer):
     """Lets everybody in, and never opens a session."""
 

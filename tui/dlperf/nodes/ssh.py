@@ -38,6 +38,8 @@ _KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
 _DENYING = {"RevokedHostKeys": "none", "CheckHostIP": "no", "RequiredRSASize": "1024"}
 """Options by which OpenSSH refuses further machines, and which asyncssh passes over → the value that refuses none."""
 SSHClientConfig._handlers |= {name.lower(): (name, SSHClientConfig._set_string) for name in _DENYING}
+_BROKEN = (asyncssh.Error, OSError, ValueError)
+"""What asyncssh raises of a connection: a ValueError for packets that are none."""
 _GLOBAL_KNOWN_HOSTS = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 
 
@@ -59,7 +61,7 @@ class SshTransport:
         except TimeoutError as error:
             connection.abort()
             raise UnreachableError(message("no_answer", server=self.host, seconds=LOGIN_SECONDS)) from error
-        except (asyncssh.Error, OSError) as error:
+        except _BROKEN as error:
             connection.abort()
             raise UnreachableError(message("no_session", server=self.host, reason=str(error))) from error
         return SshChannel(connection, process)
@@ -84,7 +86,7 @@ class SshChannel:
     async def complaint(self) -> str:
         try:
             return await last_line(self._process.stderr)
-        except asyncssh.Error:
+        except _BROKEN:
             return ""
 
     async def close(self) -> None:
@@ -100,7 +102,7 @@ def _broken_connections() -> Iterator[None]:
     """Convert asyncssh's errors to OSError."""
     try:
         yield
-    except asyncssh.Error as error:
+    except (asyncssh.Error, ValueError) as error:
         raise ConnectionError(str(error)) from error
 
 
@@ -173,7 +175,7 @@ async def _connect_with_retries(
         except (asyncssh.ConnectionLost, ConnectionResetError) as error:
             last = error
             await asyncio.sleep(random.uniform(0.05, 0.2) * 2**attempt)
-        except (asyncssh.Error, OSError) as error:
+        except _BROKEN as error:
             raise _connection_error(error, options) from error
     raise UnreachableError(message("dropped", server=_server(options), reason=str(last)))
 
