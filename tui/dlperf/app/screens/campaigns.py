@@ -16,7 +16,6 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from dlperf.app.actions import bindings_of
-from dlperf.app.dialogs.command import CommandPage
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.pages import ListPage, filtered_title, no_match
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
@@ -219,6 +218,8 @@ class CampaignsScreen(SortedTableScreen):
         self.query_one(Prompt).ask("import", label, starts_something=True)
 
     def _import_logs(self, text: str) -> None:
+        from dlperf.app.dialogs.command import CommandPage  # its widget takes longer than the rest of this screen
+
         try:
             words = import_words(text, self.settings.now())
         except ValueError as error:
