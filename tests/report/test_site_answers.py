@@ -67,6 +67,11 @@ def test_the_summary_counts_models() -> None:
     assert "training 1 model on" in said(measured("alpha"), measured("beta"))
 
 
+def test_the_summary_names_the_frameworks_with_most_results_and_counts_the_others() -> None:
+    assert "of a, b, c, d and 2 more training" in said(*map(measured, "abcdef"))
+    assert "of a, b, c, d and e training" in said(*map(measured, "abcde"))
+
+
 def test_all_claims_that_pages_make_hold_together_and_not_only_those_of_the_first_two_at_the_largest_scale() -> None:
     names = ("alpha", "beta", "gamma")
     rows = [claimable(measured(name, gpus, 400.0), turn=turn) for gpus in (1, 8) for turn, name in enumerate(names)]

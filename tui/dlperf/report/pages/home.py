@@ -131,10 +131,9 @@ def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
     others = [row for row in data.trained if row.value is not None and is_published(row.campaign)]
     contests = [one for one in found if data.kind(one.best.campaign) == "measured"]
     claims = [one.claim for one in contests if one.claim]
-    by_framework = grouped(here, lambda row: row.framework).values()
     return {
         "results": len(here),
-        "frameworks": [_with_version(page, rows) for rows in sorted(by_framework, key=len, reverse=True)],
+        "frameworks": _frameworks(page, here),
         "hardware": [name for name, _ in Counter(chip(data, row) for row in here).most_common()],
         "models": len({row.case for row in here}),
         "dates": sorted({data.created(row.campaign)[:10] for row in here} - {""}),
@@ -165,6 +164,15 @@ def _gain(page: Page, lead: Claim) -> str:
     model, machine = page.data.case_title(lead.b.case), gpus_of(page.language, page.data, lead)
     percent = _unbreakable(figures.percent((lead.gain or 1.0) - 1))
     return page._("{model} ({machine}) by {percent}", model=model, machine=machine, percent=percent)
+
+
+def _frameworks(page: Page, here: Sequence[ConfigurationResult]) -> list[Link]:
+    """Return the frameworks with most results, and of many the number of the others."""
+    ranked = sorted(grouped(here, lambda row: row.framework).values(), key=len, reverse=True)
+    named = MOST_NAMED if len(ranked) > MOST_NAMED + 1 else len(ranked)
+    left = page._("{count} more", count=str(len(ranked) - named))
+    others = [page.link(left, at.FRAMEWORKS)] if named < len(ranked) else []
+    return [*(_with_version(page, rows) for rows in ranked[:named]), *others]
 
 
 def _with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
