@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import urllib.request
 from collections.abc import Mapping
+from contextlib import suppress
 from http.client import HTTPException, InvalidURL
 from typing import Any
 from urllib.error import HTTPError
@@ -66,7 +67,10 @@ def _answer(address: str, data: bytes | None, headers: Mapping[str, str]) -> byt
             received: bytes = answer.read(MOST_BYTES)
             return received
     except HTTPError as error:
-        raise SendError(address, f"answered {error.code}", error.read(MOST_BYTES)) from error
+        said = b""
+        with suppress(OSError, HTTPException):  # an answer that stops
+            said = error.read(MOST_BYTES)
+        raise SendError(address, f"answered {error.code}", said) from error
     except (InvalidURL, ValueError) as error:  # which quotes the address or a header
         raise SendError(address, "its address, or a name or password for it, cannot be sent as it is") from error
     except (OSError, HTTPException) as error:
