@@ -38,7 +38,7 @@ from dlperf.report.redaction import of_overviews, refuse_leaks, report_lines, si
 from dlperf.report.site import locations as at
 from dlperf.report.site.acknowledged import read_acknowledged, without_acknowledged
 from dlperf.report.site.locations import ReportGroup
-from dlperf.report.site.metadata import described_pages, with_metadata
+from dlperf.report.site.metadata import described_pages, tabled_pages, with_metadata
 from dlperf.report.site.mkdocs import build_html, refuse_foreign_folder
 from dlperf.report.site.parallel import parallel_map
 from dlperf.report.site.settings import read_settings
@@ -165,14 +165,8 @@ def _write_downloads(sources: Sources, data: SiteData) -> None:
 
 def tables(data: SiteData) -> Iterator[tuple[str, downloads.Columns]]:
     """Yield each page whose table can be downloaded, and the table."""
-    pages: dict[str, Sequence[ConfigurationResult]] = {
-        **{at.report_page(*key): results for key, results in data.reports.items()},
-        **{at.model_page(case): results for case, results in data.models.items()},
-        **{at.hardware_page(name): results for name, results in data.of_hardware.items()},
-        **{at.framework_page(name): results for name, results in data.of_framework.items()},
-        **({at.HISTORY: list(chain(*data.repeated.values()))} if data.repeated else {}),
-    }
-    for page, results in pages.items():
+    history = {at.HISTORY: list(chain(*data.repeated.values()))} if data.repeated else {}
+    for page, results in (*tabled_pages(data).items(), *history.items()):
         yield page, flat_columns(downloads.site_rows(data, results), downloads.SiteRow)
     if data.audit:
         yield at.AUDIT, downloads.audit_columns(data.audit)

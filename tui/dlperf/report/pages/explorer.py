@@ -13,7 +13,7 @@ from dlperf.report.answer import chip
 from dlperf.report.charts.svg import COLOURS
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.machine import format_fact, localize_facts
-from dlperf.report.pages.overview import METRICS, family, interest, is_training
+from dlperf.report.pages.overview import METRICS, family, is_training, ranked_models
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.reports.fairness import published_facts
 from dlperf.report.site import locations as at
@@ -114,9 +114,11 @@ def conditions_data(language: Language, data: SiteData) -> str:
 def by_relevance(data: SiteData) -> list[ConfigurationResult]:
     """Return the results by model, those measured here on accelerators first, then by value per GPU."""
     newest = set(map(id, data.current))
-    models = grouped(data.ordered, lambda row: (row.case, row.unit))
-    ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
-    return [row for rows in ranked for row in sorted(rows, key=lambda row: _standing(data, row, id(row) in newest))]
+    return [
+        row
+        for rows in ranked_models(data, data.ordered)
+        for row in sorted(rows, key=lambda row: _standing(data, row, id(row) in newest))
+    ]
 
 
 def _standing(data: SiteData, row: ConfigurationResult, newest: bool) -> tuple[bool, bool, bool, float]:

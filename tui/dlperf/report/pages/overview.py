@@ -37,9 +37,13 @@ def model_charts(page: Page) -> list[dict[str, object]]:
     """Return the charts of the models that were measured here and run on the most accelerators."""
     data = page.data
     rates = [row for row in data.current if row.value and is_rate(row.unit, row.direction) and is_training(row)]
-    models = grouped(rates, lambda row: (row.case, row.unit))
-    ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
-    return [_model_chart(page, rows) for rows in ranked[:SIDE_BY_SIDE]]
+    return [_model_chart(page, rows) for rows in ranked_models(data, rates)[:SIDE_BY_SIDE]]
+
+
+def ranked_models(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[tuple[ConfigurationResult, ...]]:
+    """Return the results of each model in one unit, those first that were measured here and on most accelerators."""
+    models = grouped(rows, lambda row: (row.case, row.unit))
+    return sorted(models.values(), key=lambda members: _interest(data, members), reverse=True)
 
 
 def family(row: ConfigurationResult) -> str:
@@ -48,7 +52,7 @@ def family(row: ConfigurationResult) -> str:
     return row.framework if number is None else str(number)
 
 
-def interest(data: SiteData, rows: Iterable[ConfigurationResult]) -> tuple[bool, int]:
+def _interest(data: SiteData, rows: Iterable[ConfigurationResult]) -> tuple[bool, int]:
     """Return the sort key of models: measured here on accelerators, then the number of kinds of these."""
     members = tuple(rows)
     own = {row.hardware for row in members if data.is_ours(row.campaign)}

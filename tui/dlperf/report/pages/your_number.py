@@ -15,7 +15,7 @@ from dlperf.report import figures
 from dlperf.report.answer import CHIP, chip, short_name
 from dlperf.report.data import SiteData, grouped, is_published
 from dlperf.report.pages.explorer import by_relevance
-from dlperf.report.pages.overview import best_of_origins, best_rows, interest
+from dlperf.report.pages.overview import best_of_origins, best_rows, ranked_models
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.evidence import commands_again, measuring_again
 from dlperf.report.site import locations as at
@@ -137,8 +137,7 @@ def _table(page: Page) -> TableView:
         ColumnView(page._("Unit"), words=True, place="aside"),
     )
     gpus = accelerators(data)
-    models = grouped(filter(_is_rate, data.current), lambda row: (row.case, row.unit))
-    ranked = sorted(models.values(), key=lambda rows: interest(data, rows), reverse=True)
+    ranked = ranked_models(data, filter(_is_rate, data.current))
     rows = [_row(page, gpus, same) for members in ranked for same in _by_chip(data, members)]
     return TableView(columns, tuple(rows))
 

@@ -25,8 +25,12 @@ def _moment(date: str) -> str:
 
 def described_pages(data: SiteData) -> Mapping[str, Results]:
     """Return the results of each page whose data are offered as files."""
+    return {at.HOME: data.results, **tabled_pages(data)}
+
+
+def tabled_pages(data: SiteData) -> Mapping[str, Results]:
+    """Return the results of each page of a report, model, machine or framework."""
     return {
-        at.HOME: data.results,
         **{at.report_page(*key): results for key, results in data.reports.items()},
         **{at.model_page(case): results for case, results in data.models.items()},
         **{at.hardware_page(name): results for name, results in data.of_hardware.items()},
