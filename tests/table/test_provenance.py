@@ -14,7 +14,7 @@ from dlperf.plan import TrialKey
 from dlperf.runs.archive import keep_sent, sha256_of
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialStatus
-from dlperf.table.conditions import row_conditions
+from dlperf.table.conditions import continued, row_conditions
 from dlperf.table.model import ConfigurationResult, Status
 from handmade_trials import PROTOCOL, START, own_log, planned, write_trial
 
@@ -136,3 +136,9 @@ def test_how_gradients_are_reduced_is_stated_on_several_gpus_only(gpus: int, sta
     )
     assert row_conditions(row)["numerics.weights"] == "fp32"
     assert ("numerics.reduction" in row_conditions(row)) == stated
+
+
+def test_what_a_ledger_adds_to_what_it_said_is_stated_of_kept_results_too():
+    said = {"own_kernels": "none", "loss": "kept", "data": "tokens"}
+    now = {"own_kernels": "Triton", "loss": "kept; 26 GB more", "pooling": "none"}
+    assert continued(said, now) == {"own_kernels": "none", "loss": "kept; 26 GB more", "data": "tokens"}

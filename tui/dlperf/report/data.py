@@ -27,6 +27,7 @@ from dlperf.report.site import locations as at
 from dlperf.report.site.locations import ReportGroup, group_of
 from dlperf.runs.published import PublishedReport
 from dlperf.runs.records import CampaignRecord
+from dlperf.table.conditions import continued
 from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.verified import Verified
@@ -234,12 +235,17 @@ class SiteData:
 
     @cached_property
     def plans(self) -> dict[tuple[str, str], PlannedConfiguration]:
-        """Return planned configurations by campaign and id."""
+        """Return planned configurations by campaign and id, with what ledgers say of their programs today."""
         return {
-            (name, planned.configuration.id): planned
+            (name, planned.configuration.id): self._told(planned)
             for name, record in self.campaigns.items()
             for planned in record.configurations
         }
+
+    def _told(self, planned: PlannedConfiguration) -> PlannedConfiguration:
+        case = self.cases.get(planned.configuration.case)
+        ledger = case.ledger.of(planned.configuration.framework) if case and case.ledger else {}
+        return replace(planned, options=continued(planned.options, ledger)) if ledger else planned
 
     def plan(self, result: ConfigurationResult) -> PlannedConfiguration | None:
         return self.plans.get((result.campaign, result.id))

@@ -42,6 +42,12 @@ def row_conditions(row: ConfigurationResult, planned: PlannedConfiguration | Non
     return dict(flattened(stated)) | merged([row])
 
 
+def continued(options: Mapping[str, Any], ledger: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was said of a program when it was planned; where the ledger goes on from that today, all of it."""
+    now = {name: ledger.get(name, told) for name, told in options.items()}
+    return {name: now[name] if str(now[name]).startswith(str(told)) else told for name, told in options.items()}
+
+
 def merged(rows: Iterable[ConfigurationResult]) -> dict[str, str]:
     """Return the conditions of the usable trials, with all values where trials differ, and hashes cut.
 
