@@ -14,6 +14,7 @@ from dlperf.verdicts.inference.rounding import rounding
     [
         ([12.3] * 5, [12.2] * 5, (0.1, 0.1)),
         ([12] * 5, [13] * 5, (1, 1)),
+        ([8] * 5, [8] * 5, (0.1, 0.1)),
         ([14_200] * 5, [14_100] * 5, (100, 100)),
         ([12.3] * 5, [12.2512, 12.2514, 12.2513], (0.1, 0)),
         ([12.3] * 5, [13.0] * 5, (0.1, 0.1)),
@@ -24,7 +25,14 @@ from dlperf.verdicts.inference.rounding import rounding
         ([0.0, 1.0], [12.3], (0, 0)),
     ],
     ids=[
-        *("one decimal", "whole numbers", "three digits of thousands", "one side with fewer", "a zero by chance"),
+        *(
+            "one decimal",
+            "whole numbers",
+            "one whole number",
+            "three digits of thousands",
+            "one side with fewer",
+            "a zero by chance",
+        ),
         *("two zeros by chance", "varied", "computed", "no trial", "no ratio"),
     ],
 )

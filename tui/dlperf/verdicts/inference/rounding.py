@@ -25,6 +25,8 @@ def rounding(a: Sequence[float], b: Sequence[float]) -> float:
     common = _decimals(values)
     if common < 0 and len(values) * -common < ZEROS:
         common = 0
+    if common == 0 and len(values) == 1:
+        common = 1  # one of ten values ends with a zero by chance
     fewest = [max(_decimals(side), min(common, 0)) for side in sides]
     shown = [len(side) * (common - few) >= ZEROS_OF_SIDE for side, few in zip(sides, fewest, strict=True)]
     digits = [few if fewer else common for few, fewer in zip(fewest, shown, strict=True)]
