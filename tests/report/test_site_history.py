@@ -111,6 +111,11 @@ def test_changes_are_told_by_the_versions_of_a_framework_where_these_differ() ->
     chart = text[text.index("<svg") : text.index("</svg>")]
     assert [build for build in ("2.10.0", "2.11.0") if f">{build}</text>" in chart] == ["2.10.0", "2.11.0"]
     assert ">Version and commit</text>" in chart
+    cards = [
+        dict(re.findall("<dt>(.*?)</dt> <dd>(.*?)</dd>", history(ENGLISH, one)))
+        for one in (replace(data, results=rows), data)
+    ]
+    assert [found["Of several versions"] for found in cards] == ["1", "0"]
     assert text.count('<td class="words">2.11.0</td>') == 1
 
 

@@ -57,6 +57,7 @@ def history(language: Language, data: SiteData) -> str:
     return page.render(
         "history.md.j2",
         count=len(found),
+        versions=sum(len({_build(page, row) for row in rows}) > 1 for rows, _ in found),
         worse=verdicts["worse"],
         better=verdicts["better"],
         suspected=verdicts[SUSPECTED],
