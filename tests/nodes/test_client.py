@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import resource
 import sys
 
 import pytest
 
-from dlperf.errors import RefusedError
+from dlperf.errors import RefusedError, UnreachableError
 from dlperf.nodes.bootstrap import supervisor_archive, supervisor_name
 from dlperf.nodes.client import NodeClient
+from dlperf.nodes.openssh import OpenSshTransport
+from dlperf.nodes.ssh import SshTransport
 from dlperf.nodes.supervisor.files import read_text
 from dlperf.nodes.supervisor.host.machine import environment
 from dlperf.nodes.transport import LocalTransport, ProcessChannel
@@ -36,6 +39,19 @@ async def test_a_home_that_cannot_be_written_is_said_in_one_line(tmp_path, monke
     client = NodeClient("node alpha", LocalTransport())
     with pytest.raises(RefusedError, match=r"^node alpha: cannot write .*\.dlperf/bin"):
         await client.hello()
+
+
+@pytest.mark.parametrize("transport", [LocalTransport(), OpenSshTransport("a"), SshTransport("a")])
+async def test_an_operator_s_machine_without_free_descriptors_is_said_and_tries_again(tmp_path, monkeypatch, transport):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    client = NodeClient("node alpha", transport)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")), limits[1]))
+    try:
+        with pytest.raises(UnreachableError, match=r"^node alpha: "):
+            await client.hello()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 async def write_late(channel: ProcessChannel, data: bytes) -> None:

@@ -291,6 +291,8 @@ class NodeClient:
             self._channel = await open_agent(self._transport)
         except UnreachableError as error:
             raise self._unreachable(type(error)(error.cause, self.name)) from error
+        except OSError as error:  # this machine can start no process now
+            raise self._unreachable(UnreachableError(why_broken(error), self.name)) from error
         return self._channel
 
     @contextlib.contextmanager
