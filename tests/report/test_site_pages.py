@@ -21,6 +21,7 @@ from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.load import load_site_data, named_by_processor
 from dlperf.report.machine import Probed
+from dlperf.report.pages.audit import audit
 from dlperf.report.pages.hardware import hardware, hardware_index
 from dlperf.report.pages.home import home
 from dlperf.report.pages.methodology import methodology
@@ -318,7 +319,9 @@ def test_the_audit_says_how_our_own_results_were_checked() -> None:
 def test_the_audit_says_when_our_own_values_were_recomputed() -> None:
     assert "were recomputed from their raw logs on" not in pages(sample())[at.AUDIT]
     checked = {name: Verified("2026-11-26T10:00:00Z", "0.1.0", 3, "") for name in ("first", "second")}
-    text = Document(pages(replace(sample(), verified=checked))[at.AUDIT]).text
+    data = replace(sample(), verified=checked)
+    assert "6 个数值于 2026-11-26 由 dlperf 0.1.0" in Document(audit(CHINESE, data)).text
+    text = Document(pages(data)[at.AUDIT]).text
     assert "6 values of our trials were recomputed from their raw logs on 2026-11-26, by dlperf 0.1.0" in text
 
 
