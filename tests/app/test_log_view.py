@@ -42,6 +42,9 @@ async def test_a_log_that_appears_later_is_followed_from_then_on(workspace: Work
     builder.state(key, State.RUNNING, 1)
     async with driving(workspace, start_screen="watch") as pilot:
         await until_shown(pilot, "No log yet: the node has not written anything so far.")
+        for letter, words in {"v": "There is no log to read.", "n": "Nothing is looked for in the log"}.items():
+            await pilot.press(letter)
+            await until_shown(pilot, words)
         builder.log(key, "first line\n")
         await until_shown(pilot, "first line", "following")
         builder.log(key, "half a li")

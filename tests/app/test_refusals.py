@@ -50,6 +50,7 @@ async def test_keys_that_do_not_apply_to_a_running_campaign_say_why(workspace: W
     [
         ("choose", "[ ] numpy", "s", "Nothing is marked that can run"),
         ("choose", "[ ] numpy", "P", "Nothing is marked that a preset could hold."),
+        ("choose", "[ ] numpy", "r", "There is no campaign yet that could be repeated."),
         ("watch", "There is no campaign", "x", "No campaign is shown: 1 lists those that can be watched."),
         ("results", "No results yet", "c", "There are no results yet."),
         ("publish", "No site yet", "o", "There is no site yet: b builds it."),

@@ -124,7 +124,8 @@ class LogActions(PlaceScreen):
         self.log_view.find_first_error()
 
     def action_find_again(self, direction: int) -> None:
-        self.log_view.find_again(forward=direction > 0)
+        if not self.log_view.find_again(forward=direction > 0):
+            self.notify(_("Nothing is looked for in the log: / or e begins."), severity="warning", markup=False)
 
     def action_copy_line(self) -> None:
         text = self.log_view.copied()
@@ -138,8 +139,8 @@ class LogActions(PlaceScreen):
     def action_page_log(self) -> None:
         path = self._streams[self._stream].path if self._streams else None
         if path is None or not is_regular(path):
-            return
-        if path.suffix == ".gz":
+            self.notify(_("There is no log to read."), severity="warning", markup=False)
+        elif path.suffix == ".gz":
             self.run_program("PAGER", "less", (), f"gzip -dc {shlex.quote(str(path))} | ")
         else:
             self.run_program("PAGER", "less", (path,))

@@ -217,6 +217,8 @@ class PlanActions(PlaceScreen):
     def action_repeat(self) -> None:
         if last := self.main.book.last_selection():
             self.choose_and_show(choice_of(last[1]))
+        else:
+            self.notify(_("There is no campaign yet that could be repeated."), severity="warning")
 
     def action_script(self) -> None:
         from dlperf.render.preview import preview_text

@@ -189,11 +189,13 @@ class LogView(Guarded, LogDrawing, can_focus=True):
             self._search(self.pattern, self._search_start(), forward=True)
         self.redraw()
 
-    def find_again(self, forward: bool) -> None:
+    def find_again(self, forward: bool) -> bool:
+        """Go to the next match, or the one before; return whether anything is looked for."""
         pattern = self.log_shown.found.pattern if self.log_shown and self.log_shown.found else self.pattern
         if pattern is not None:
             start = self._search_start()
             self._search(pattern, start + 1 if forward else start, forward)
+        return pattern is not None
 
     def find_first_error(self) -> None:
         self._search(error_pattern(), 0, forward=True)
