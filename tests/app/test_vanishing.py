@@ -13,6 +13,7 @@ from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.trial import TrialScreen
 from dlperf.app.screens.watch import WatchScreen
 from dlperf.app.watching import CampaignGoneError
+from dlperf.app.widgets.curve_view import CurveView
 from dlperf.errors import DlperfError
 from dlperf.runs.control import ask
 from dlperf.runs.lookup import remove_campaign, rename_campaign, tag_campaign
@@ -95,6 +96,20 @@ async def test_a_trial_whose_campaign_vanishes_closes(workspace: WorkspacePaths,
         change(workspace, paths)
         await until(pilot, lambda: isinstance(pilot.app.screen, WatchScreen))
         await until_shown(pilot, GONE)
+
+
+async def test_what_a_worker_misses_on_a_screen_that_was_closed_is_passed_over(workspace: WorkspacePaths):
+    finished_campaign(workspace, "done")
+    async with driving(workspace, start_screen="watch") as pilot:
+        await until_shown(pilot, "done  finished")
+        await press(pilot, "down", "o")
+        screen = screen_of(pilot, TrialScreen)
+        await press(pilot, "escape")
+        await until(pilot, lambda: not screen.is_attached)
+        worker = screen.run_worker(lambda: screen.query_one(CurveView), thread=True)
+        await until(pilot, lambda: worker.is_finished)
+        assert pilot.app.is_running
+        assert pilot.app.return_code is None
 
 
 async def test_a_campaign_that_vanished_is_neither_tagged_nor_asked_anything(workspace: WorkspacePaths):

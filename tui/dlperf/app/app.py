@@ -29,7 +29,7 @@ from textual.geometry import Size
 from textual.notifications import Notify, SeverityLevel
 from textual.screen import Screen
 from textual.widgets import Input
-from textual.worker import WorkerFailed
+from textual.worker import WorkerFailed, get_current_worker
 
 from dlperf.app.actions import bindings_of, character_of
 from dlperf.app.campaigns import CampaignBook
@@ -304,12 +304,12 @@ class DlperfApp(Guarded, App[str]):
             loop.add_signal_handler(code, partial(self.exit, "left", 128 + code))
 
     def _handle_exception(self, error: Exception) -> None:
-        """Pass over what a screen misses that is closing, or was being made as the program ended."""
-        if isinstance(error, NoMatches) and (
-            self._exit or not self.is_running or is_closing(active_message_pump.get())
-        ):
+        """Pass over what a screen or its worker misses that is closing, or was being made as the program ended."""
+        is_of_worker = isinstance(error, WorkerFailed)
+        cause = error.error if is_of_worker else error
+        part = get_current_worker().node if is_of_worker else active_message_pump.get()
+        if isinstance(cause, NoMatches) and (self._exit or not self.is_running or is_closing(part)):
             return
-        cause = error.error if isinstance(error, WorkerFailed) else error
         if isinstance(cause, UNREADABLE):  # of a worker or a timer, which goes on
             self.report(cause)
         else:

@@ -179,7 +179,8 @@ class TrialScreen(LogActions):
                 with suppress(DlperfError):
                     log_run = log_run_of(self._campaign, key)
                     found.append(SeriesReader(log, planned, log_reader(self.workspace), log_run).whole())
-        self.call_later(self.query_one(CurveView).show_behind, [series for series in found if series])
+        others = [series for series in found if series]
+        self.call_later(lambda: self.query_one(CurveView).show_behind(others))
 
     def _trials(self) -> list[TrialKey]:
         keys = self._campaign.status.trials
@@ -241,7 +242,7 @@ class TrialScreen(LogActions):
         if planned is not None and log is not None:
             series = SeriesReader(log, planned, log_reader(self.workspace), log_run_of(campaign, key)).whole()
             second = replace(series, name=title_of(row)) if series else None
-            self.call_later(self.query_one(CurveView).show_second, second)
+            self.call_later(lambda: self.query_one(CurveView).show_second(second))
 
     def action_zoom_curve(self, factor: float) -> None:
         self.query_one(CurveView).zoom(factor)
