@@ -12,6 +12,8 @@ from types import ModuleType
 
 import pytest
 
+from dlperf.table.load import load_results
+
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
@@ -67,3 +69,8 @@ def test_a_benchmark_that_does_not_exist_is_refused():
     done = subprocess.run([sys.executable, FOLDER / "run.py", "speed"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "no benchmark speed: they are startup, parse" in done.stderr
+
+
+def test_the_workspace_that_sites_are_timed_on_has_values(tmp_path: Path):
+    (row,) = load_results(program("site").make_workspace(tmp_path, 1, 5))
+    assert (row.n, row.findings) == (5, ())
