@@ -305,9 +305,10 @@ class DlperfApp(Guarded, App[str]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Pass over what a screen or its worker misses that is closing, or was being made as the program ended."""
-        is_of_worker = isinstance(error, WorkerFailed)
-        cause = error.error if is_of_worker else error
-        part = get_current_worker().node if is_of_worker else active_message_pump.get()
+        cause: BaseException = error
+        part = active_message_pump.get()
+        if isinstance(error, WorkerFailed):
+            cause, part = error.error, get_current_worker().node
         if isinstance(cause, NoMatches) and (self._exit or not self.is_running or is_closing(part)):
             return
         if isinstance(cause, UNREADABLE):  # of a worker or a timer, which goes on
