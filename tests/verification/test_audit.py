@@ -79,6 +79,12 @@ def test_an_imported_log_of_another_hash_than_the_one_of_a_verdict_is_not_counte
     assert problems == ["runs/x/out.log: not the log that gave 800.5 on 2026-01-01: not counted"]
 
 
+def test_a_verdict_says_nothing_of_a_figure_of_another_hardware():
+    kept = verdicts_of(replace(row, date="2026-01-01") for row in rows(FIGURE))
+    (same,), (moved,) = (rows(each, logs=(), kept=kept) for each in (FIGURE, replace(FIGURE, hardware="H100")))
+    assert (str(same.verdict), str(moved.verdict)) == ("exact", "no raw log here")
+
+
 def test_one_unit_of_the_last_printed_digit_is_exact():
     assert str(verdict_of("415.786", 415.7865)) == "exact"
     assert str(verdict_of("6.13", 6.1358)) == "exact"

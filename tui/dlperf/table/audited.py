@@ -40,6 +40,8 @@ class AuditVerdict:
     date: str
     version: str
     """Of dlperf."""
+    id: str = ""
+    """Configuration of the figure: a verdict says nothing of one whose hardware or batch size is another."""
 
     @property
     def key(self) -> Key:

@@ -132,7 +132,8 @@ def audit(
                 row = _row(report, item, found, certain, read)
                 if found and row.recomputed is not None:
                     row = replace(row, log_sha256=digest(found))
-                rows.append(row if row.local_log else _kept(row, before, item))
+                is_same = before is not None and before.id == row.id
+                rows.append(row if row.local_log else _kept(row, before if is_same else None, item))
     return rows
 
 
