@@ -65,9 +65,8 @@ def read_verdicts(workspace: WorkspacePaths, complain: Complain | None = None) -
     They are the owner's: one that lies with the reports may have come with them, and is reported.
     """
     if complain is not None and is_regular(workspace.sent_audit):
-        complain(
-            f"{workspace.sent_audit}: not believed: verdicts are in {workspace.audit}; remove it, or move it there"
-        )
+        make = "dlperf verify published --logs … --write"
+        complain(f"{workspace.sent_audit}: not believed, remove it: `{make}` keeps verdicts in {workspace.audit}")
     kept = read_record_if_whole(workspace.audit, Verdicts, complain) or Verdicts()
     return {verdict.key: verdict for verdict in kept.verdicts}
 
