@@ -170,7 +170,7 @@ def test_a_claim_about_a_kind_says_on_how_many_gpus_or_machines_it_rests() -> No
     a, b, many = measured("alpha"), measured("beta"), measured("beta", 8)
     kind, data = Claim(a, b, message("better"), gpus=4), SiteData((a, b))
     assert gpus_of(ENGLISH, data, replace(kind, gpus=1)) == "one box"
-    assert gpus_of(ENGLISH, data, kind) == "box, 4 GPUs one by one"
+    assert gpus_of(ENGLISH, data, kind) == "box, 4 GPUs each on its own"
     assert gpus_of(ENGLISH, data, replace(kind, b=many)) == "box, 4 machines"
 
 
