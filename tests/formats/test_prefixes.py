@@ -24,11 +24,11 @@ def clock(number: int) -> str:
 WRAPPERS: dict[str, Callable[[int], str]] = {
     "srun --label": lambda number: "0: ",
     "torchrun --tee": lambda number: "[default0]:",
-    "torchrun": lambda number: "[rank0]: ",
+    "stern": lambda number: "train-7d9f8-x2x4z main ",
     "docker compose": lambda number: "trainer-1  | ",
     "kubectl": lambda number: f"2026-03-01T10:{clock(number)}.123456789Z ",
     "container runtime": lambda number: f"2026-03-01T10:{clock(number)}.123456789+00:00 stdout F ",
-    "Ray": lambda number: "(main_task pid=4242) ",
+    "MPICH": lambda number: "[0] ",
     "Ray on nodes": lambda number: "(TrainWorker pid=4242, ip=10.0.0.7) ",
     "ts": lambda number: f"Nov 27 06:{clock(number)} ",
     "pdsh": lambda number: "node01: ",

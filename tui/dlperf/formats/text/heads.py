@@ -1,4 +1,4 @@
-"""Find words that stand before every line and name who wrote it, as ``stern`` and a program's own loggers put them."""
+"""Find words that stand before every line and name who wrote it, as programs and loggers of one's own put them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dlperf.formats.text.prefixes import Kind, Wrapping, sampled
+from dlperf.formats.text.prefixes import Kind, Wrapping, are_few, sampled
 
-_RANK = re.compile(rb"\[(?P<rank>\d{1,5})\](?=[ \t])")
-"""``mpirun -l`` of MPICH and Intel MPI."""
 _WORDS = [re.compile(rb"(?P<writer>\S{1,128}(?:[ \t]{1,8}\S{1,128}){%d})(?=[ \t])" % more) for more in range(4)]
-MOST_HEADS, LEAST_LINES = 64, 8
-"""Different heads of a log, and the lines that each has on average: what counts or tells the time has fewer."""
 LEAST_SHARE = 0.9
 """Of lines with the heads that are repeated."""
 _COUNTS = re.compile(
@@ -24,11 +20,14 @@ _COUNTS = re.compile(
 def find_heads(lines: Sequence[bytes], outer: Wrapping | None) -> Iterator[Wrapping]:
     """Yield what may stand before every line inside other prefixes, one word first."""
     sample = sampled(lines)
-    for expression in (_RANK, *_WORDS):
+    for expression in _WORDS:
         kind = Kind(expression)
         heads = Counter(match[1] for line in sample if (match := expression.match(line)))
         repeated = {head: lines for head, lines in heads.items() if lines > 1}
-        few = len(repeated) <= min(MOST_HEADS, len(sample) / LEAST_LINES)
-        if not few or sum(repeated.values()) < LEAST_SHARE * len(sample) or any(map(_COUNTS.search, repeated)):
+        if (
+            not are_few(repeated, len(sample))
+            or sum(repeated.values()) < LEAST_SHARE * len(sample)
+            or any(map(_COUNTS.search, repeated))
+        ):
             continue
         yield Wrapping((kind,), frozenset({kind})).inside(outer)

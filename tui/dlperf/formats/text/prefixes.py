@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import nan
@@ -16,6 +16,8 @@ SAMPLED = 1000
 """Lines of the beginning that are looked at."""
 LEAST_WIDTH, MOST_WIDTH, CUT = 60, 400, 0.1
 """Columns of terminals, and the least share of lines that fill them."""
+MOST_WRITERS, LEAST_LINES = 64, 8
+"""Different texts before the lines of a log that name who wrote them, and the lines of each on average."""
 MOST_PREFIXES = 4
 """Of one line: a container's time, then a node's name, then a rank, then an indentation."""
 LEAST_INDENT, MOST_INDENT = 2, 16
@@ -35,6 +37,8 @@ class Kind:
     expression: re.Pattern[bytes]
     least: float = 0.7
     """Share of lines from which on it is one; little where nothing else looks like it."""
+    repeated: bool = False
+    """Only where few different ones stand before many lines: a program may count in the same way."""
     time_format: str | None = None
     own_clock: bool = False
     """The program wrote the time itself; else the time is when a line arrived."""
@@ -199,4 +203,11 @@ def _any_of(kinds: tuple[Kind, ...]) -> Kind:
 
 
 def _share(kind: Kind, lines: Sequence[bytes]) -> float:
-    return sum(kind.expression.match(line) is not None for line in lines) / len(lines)
+    """Return the share of lines that begin with a kind of prefix."""
+    found = [match[0] for line in lines if (match := kind.expression.match(line))]
+    return 0.0 if kind.repeated and not are_few(set(found), len(lines)) else len(found) / len(lines)
+
+
+def are_few(different: Collection[bytes], lines: int) -> bool:
+    """Return whether so many texts may name who wrote so many lines: a count or a time differs more often."""
+    return len(different) <= min(MOST_WRITERS, max(lines / LEAST_LINES, 1))
