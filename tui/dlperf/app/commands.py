@@ -14,8 +14,8 @@ from typing import Any
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.view.text import printable
 
-GRACE_SECONDS = 10.0
-"""For a command to end; it gives a program that it started 5."""
+GRACE_SECONDS = 60.0
+"""For a command to end; it gives a program that it started 5, which goes on where the command is killed before."""
 LONGEST_LINE = 1 << 20
 """Bytes: the answers of many machines are one line each."""
 
