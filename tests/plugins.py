@@ -10,6 +10,7 @@ import pytest
 
 from dlperf.catalog.plugins import scan_packages
 from dlperf.formats import registry
+from dlperf.measured.throughput.estimators import parse_estimator
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -39,3 +40,4 @@ def forget_plugins() -> None:
     """Let dlperf look again for what is installed."""
     scan_packages.cache_clear()
     registry._builtin_formats.cache_clear()
+    parse_estimator.cache_clear()
