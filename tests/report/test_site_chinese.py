@@ -147,7 +147,7 @@ def test_no_space_stands_between_two_chinese_sentences(site: Path) -> None:
 ROOT = Path(__file__).parents[2]
 REPLACED = (
     *("试验", "词元", "激活重算", "测试活动", "合并方式", "可以学习", "被拒绝的结论", "说明不算"),
-    *("协议", "批量大小", "转录", "数值方式", "你", "stock 程序", "tuned 程序"),
+    *("协议", "批量大小", "转录", "数值方式", "你", "stock 程序", "tuned 程序", "PyTorch（原生）"),
 )
 
 
