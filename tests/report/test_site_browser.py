@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from site_browser import AXE, Watched, fonts, needs_browser
+from site_rows import measured
+from site_sample import sample
+
+from dlperf.messages import ENGLISH
+from dlperf.report.pages.results.configurations import configurations
+from dlperf.report.site import locations as at
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = playwright.expect
 pytestmark = needs_browser
 
+THEME = Path(__file__).parents[2] / "site/theme"
 SAME_IN_BOTH = (
     "index.html",
     "results/reports/measured/dlperf-v1/resnet50-imagenet.html",
@@ -88,6 +96,25 @@ def test_the_colours_follow_the_system_until_a_reader_chooses(watched: Watched, 
     watched.page.locator("button[title=Dark]").click()
     expect(body).to_have_attribute("data-md-color-scheme", "slate")
     expect(button).to_be_focused()
+
+
+def test_a_citation_has_the_address_that_it_was_read_at(
+    watched: Watched, serve: Callable[[Path], str], tmp_path: Path
+) -> None:
+    """Where the site was built without its address."""
+    row = measured("alpha")
+    text = configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), {})
+    page = tmp_path / at.html_address(at.HOME, at.group_page(at.group_of(row)))
+    script = tmp_path / "assets/javascripts/copy-link.js"
+    for path, content in ((page, text), (script, (THEME / "assets/javascripts/copy-link.js").read_text("utf-8"))):
+        path.parent.mkdir(parents=True)
+        path.write_text(content, "utf-8")
+    root = serve(tmp_path)
+    watched.page.goto(root + page.relative_to(tmp_path).as_posix())
+    address = root + at.html_address(at.HOME, at.configuration_page(row))
+    line, entry = watched.page.locator("details pre code").all_text_contents()[-3:-1]
+    assert line.endswith(f". {address}")
+    assert f",\n  url = {{{address}}},\n  author" in entry
 
 
 def test_the_theme_that_a_reader_chose_holds_in_the_other_language(watched: Watched, address: str) -> None:

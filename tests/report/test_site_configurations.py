@@ -194,7 +194,9 @@ def test_a_result_is_cited_and_disputed_with_its_address() -> None:
     page = Document(configurations(ENGLISH, data, at.group_of(row), (row,), {}))
     address = f"https://example.org/{at.configuration_page(row).replace('.md', '.html')}"
     assert f"url = {{{address}}}" in page.text
-    assert f"@misc{{first:{row.id}," in page.text
+    assert re.search(r"@misc\{dlperf-2026-[0-9a-f]{8},", page.text)
+    assert "date = {2026-01-02}" in page.text
+    assert "dlperf, 2026-01-02. first" in page.text
     issue = next(link for link in page.links if link.startswith("https://github.com/a/b/issues/new?"))
     fields = parse_qs(urlsplit(issue).query)
     assert fields["title"] == [f"Disputed result: first/{row.id}"]

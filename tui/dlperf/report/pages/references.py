@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from urllib.parse import urlencode, urlsplit
 
 from dlperf.report import figures
@@ -26,18 +27,29 @@ def subject_of(page: Page, row: ConfigurationResult) -> str:
 
 
 def citation(page: Page, row: ConfigurationResult) -> dict[str, str]:
-    """Return the fields of a BibTeX entry, some of them empty; ``key`` is its key."""
+    """Return the fields of a BibTeX entry, some of them empty; ``key`` is its key.
+
+    Without an address of the site, a script adds that of the page as it was read.
+    """
+    day = (row.date or page.data.created(row.campaign))[:10]
     imported = "computed from imported logs, not measured here" if page.data.is_imported(row.campaign) else ""
     return {
-        "key": f"{at.slug(row.campaign)}:{row.id}",
+        "key": citation_key(row, day[:4]),
         "author": page.data.source_title(page.language, row.campaign)
         if is_published(row.campaign)
         else page.data.title,
         "title": subject_of(page, row),
-        "year": (row.date or page.data.created(row.campaign))[:4],
+        "year": day[:4],
+        "date": day,
         "note": ", ".join(filter(None, (row.campaign, imported, figures.spread_text(row), row.source))),
         "url": address(page, row),
     }
+
+
+def citation_key(row: ConfigurationResult, year: str) -> str:
+    """Return a BibTeX key that is short and the same in every language and build."""
+    digest = sha256(at.configuration_page(row).encode()).hexdigest()[:8]
+    return "-".join(filter(None, ("dlperf", year, digest)))
 
 
 def address(page: Page, row: ConfigurationResult) -> str:
