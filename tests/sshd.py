@@ -21,6 +21,7 @@ from waiting import until
 
 PROGRAM = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin") or ""
 """sshd insists on being started by its absolute path."""
+with_openssh = pytest.mark.skipif(not PROGRAM, reason="no OpenSSH on this machine")
 
 
 @dataclass

@@ -19,7 +19,7 @@ from dlperf.nodes.client import NodeClient
 from dlperf.nodes.openssh import OpenSshTransport
 from dlperf.nodes.ssh import SshTransport
 from dlperf.nodes.transport import Transport
-from sshd import Sshd, make_key
+from sshd import Sshd, make_key, with_openssh
 from waiting import until
 
 
@@ -290,6 +290,7 @@ async def test_what_asyncssh_does_not_read_names_the_other_transport(sshd: Sshd,
         await NodeClient("a", SshTransport(CASES[name].destination)).hello()
 
 
+@with_openssh
 async def test_a_configuration_that_waits_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(openssh, "LOGIN_SECONDS", 0.5)

@@ -15,7 +15,7 @@ from dlperf.nodes import openssh, ssh
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange
 from dlperf.nodes.transport import Machine, transport_to
-from sshd import Sshd, make_key
+from sshd import Sshd, make_key, with_openssh
 from waiting import until_async
 
 
@@ -215,6 +215,7 @@ class _WithoutSessions(asyncssh.SSHServer):
         await asyncio.Event().wait()
 
 
+@with_openssh
 async def test_a_server_that_opens_no_session_is_given_up(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(ssh, "LOGIN_SECONDS", 1.0)
