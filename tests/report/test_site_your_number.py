@@ -12,6 +12,7 @@ from site_sample import sample
 
 from dlperf.catalog.files.load import load_catalog
 from dlperf.messages import ENGLISH
+from dlperf.messages.finding import warning
 from dlperf.report.pages.explorer import explorer_data
 from dlperf.report.pages.your_number import your_number_data
 
@@ -75,7 +76,8 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     rows = (
         measured("alpha", value=100.0, precision="amp", hardware="h100"),
         measured("alpha", value=130.0, precision="amp", hardware="h200"),
-        measured("beta", value=150.0, precision="amp", hardware="h200"),
+        measured("beta", value=90.0, precision="amp", hardware="h100"),
+        measured("beta", value=150.0, precision="amp", hardware="h200", findings=(warning("one_synthetic_batch"),)),
         published("paddle", 8, 1600.0, precision="fp8", hardware="h100"),
         measured("alpha", value=400.0, precision="fp8", hardware="h200"),
         published("paddle", 8, 800.0, precision="fp32", hardware="h100-PCIe"),
@@ -103,7 +105,7 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     )
     watched.page.locator("select[name=precision]").select_option("BF16")  # at which nothing ran
     expect(watched.page.locator(".answer")).to_contain_text("No third-party result with this model, GPU and precision.")
-    expect(watched.page.locator(".answer tbody tr")).to_have_count(3)
+    expect(watched.page.locator(".answer tbody tr")).to_have_count(4)
     watched.page.locator("select[name=precision]").select_option("FP32")
     expect(watched.page.locator(".answer li").first).to_contain_text(
         "this model, GPU and precision. On H100 PCIe: 200.0 % of the best third-party result 100"

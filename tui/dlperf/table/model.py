@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from dlperf.catalog.axes import Configuration
 from dlperf.catalog.units import Direction
-from dlperf.measured.findings.program_faults import FAULTS
+from dlperf.measured.findings.program_faults import FAULTS, UNFAIR
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.messages import ENGLISH, Language, Message, message
 from dlperf.messages.finding import Finding
@@ -138,6 +138,11 @@ class ConfigurationResult(Configuration):
     def program_faults(self) -> frozenset[str]:
         """The codes of the known faults of its programs for which it is left out."""
         return FAULTS.intersection(finding.code for finding in self.findings)
+
+    @property
+    def program_caveats(self) -> frozenset[str]:
+        """The codes of all known faults of its programs, also of those that only withdraw claims."""
+        return (FAULTS | UNFAIR).intersection(finding.code for finding in self.findings)
 
     @property
     def values(self) -> tuple[float, ...]:

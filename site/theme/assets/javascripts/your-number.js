@@ -206,7 +206,9 @@
 
   /* Two accelerators */
 
-  const isAlike = (one, other) => ["framework", "precision", "batch_size", "settings", "published"].every(name => of(one.row, name) === of(other.row, name));
+  /* A program with a fault that another run's lacks is not the same. */
+  const ALIKE = ["framework", "precision", "batch_size", "settings", "published", "program_caveats"];
+  const isAlike = (one, other) => ALIKE.every(name => of(one.row, name) === of(other.row, name));
 
   /* The fastest pair that one program made with equal settings; null where there is none. */
   function alikeOf(a, b) {

@@ -200,6 +200,7 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "status": lambda row: row.status.text(language),
         "protocol": lambda row: row.protocol or "",
         "caveats": lambda row: figures.caveat_text(language, row),
+        "program_caveats": lambda row: " ".join(sorted(row.program_caveats)),
         "chip": lambda row: chip(data, row),
         "family": family,
         "page": lambda row: at.html_address(at.EXPLORER, at.group_page(at.group_of(row))),
