@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from site_browser import Watched, needs_browser
+from site_browser import Watched, fonts, needs_browser
 from site_rows import measured, published
 from site_sample import sample
 
@@ -23,8 +23,8 @@ pytestmark = needs_browser
 PAGE = "results/your-number.html"
 
 
-def open_page(page, address: str, typed: str = "") -> None:
-    page.goto(f"{address}{PAGE}{typed}")
+def open_page(page, address: str, typed: str = "", *, at: str = PAGE) -> None:
+    page.goto(f"{address}{at}{typed}")
     page.locator(".costs table").wait_for()
 
 
@@ -111,6 +111,19 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
         "this model, GPU and precision. On H100 PCIe: 200.0 % of the best third-party result 100"
     )
     assert watched.errors == []
+
+
+@fonts
+@pytest.mark.parametrize("page", [PAGE, f"zh/{PAGE}"])
+def test_tables_drawn_while_typing_fit_a_phone(watched: Watched, site: Path, page: str) -> None:
+    watched.page.set_viewport_size({"width": 390, "height": 844})
+    open_page(watched.page, f"{site.as_uri()}/", at=page)
+    drawn = watched.page.locator(".your-number")
+    for name in ("", "amount", "fleet", "value"):
+        if name:
+            watched.page.locator(f"input[name={name}]").fill("144")
+        assert watched.page.evaluate("document.documentElement.scrollWidth") == 390, name
+        assert drawn.locator("table").count() == drawn.locator(".md-typeset__scrollwrap").count(), name
 
 
 def test_without_scripts_the_best_results_are_a_table(browser, site) -> None:

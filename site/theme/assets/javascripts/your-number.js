@@ -137,12 +137,15 @@
     return distinct([first, own, ...near.sort((a, b) => b.perGpu - a.perGpu)]).filter(Boolean);
   }
 
-  /* A cell that is a list holds words and links, another one a number. */
+  /* A cell that is a list holds words and links, another one a number. A wide table is moved in a window of its own, like
+     those that the theme finds in the page. */
   function table(name, titles, rows) {
     const cell = (tag, value, wordy) => element(tag, { class: wordy && "words" }, ...[].concat(value));
     const line = (tag, values) => element("tr", {}, ...values.map((value, place) => cell(tag, value, Array.isArray(rows[0][place]))));
-    return element("div", { class: "evidence" }, element("table", { "aria-label": name }, element("thead", {}, line("th", titles)),
-      element("tbody", {}, ...rows.map(row => line("td", row)))));
+    const made = element("table", { "aria-label": name }, element("thead", {}, line("th", titles)),
+      element("tbody", {}, ...rows.map(row => line("td", row))));
+    return element("div", { class: "evidence" },
+      element("div", { class: "md-typeset__scrollwrap" }, element("div", { class: "md-typeset__table" }, made)));
   }
 
   function showNumber() {
@@ -306,5 +309,6 @@
   form.addEventListener("submit", event => event.preventDefault());
   window.addEventListener("hashchange", () => draw(read()));
   root.hidden = false;
-  draw(read());
+  /* When the theme has put the tables of the page into their windows, lest it do so with these again. */
+  document.addEventListener("DOMContentLoaded", () => draw(read()), { once: true });
 })();
