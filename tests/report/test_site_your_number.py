@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,12 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
     prices.get_by_label("V100").fill("2.88")
     page.get_by_label("Million images to train on").fill("144")
     page.get_by_label("GPUs used").fill("10")
-    assert cells(page, 1)[1:-1] == ["400.1", "1.44", "2", "9.997 h", "288", "2.88 (1.00×)"]
+    assert cells(page, 1)[1:-1] == ["400.1", "1.44", "2", "9.997 h\nthe result ran on 1 GPU", "288", "2.88 (1.00×)"]
+    page.get_by_label("Million images to train on").fill("1440")
+    assert {row[4].split()[1] for row in map(partial(cells, page), (1, 2))} == {"h"}  # 44.04 h and 99.97 h
+    page.get_by_label("GPUs used").fill("1")
+    assert cells(page, 1)[4] == "41.65 days"
+    page.get_by_label("Million images to train on").fill("144")
     kept = page.url
     page.goto("about:blank")
     open_page(page, kept.partition(PAGE)[0], kept.partition(PAGE)[2])
@@ -97,6 +103,9 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     }
     assert said["AMP"] == ["1.50×", "H100 5.56 < H200 6.48", "1.30× Alpha · 1 GPU · 1 GPU"]
     assert said["FP8"] == ["2.00×", "H200 2.43 < H100 2.78", "–"]
+    watched.page.locator("select[name=precision]").select_option("AMP")
+    expect(watched.page.locator(".costs tbody tr", has_text="H200").locator("td").nth(1)).to_have_text("150 †")
+    watched.page.locator("select[name=precision]").select_option("")
     nearest = watched.page.get_by_label("Throughput or time")
     watched.page.get_by_label("Hardware").select_option("H100")
     nearest.fill("200")

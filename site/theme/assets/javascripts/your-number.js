@@ -175,20 +175,28 @@
     const precision = field("precision").value, origin = field("origin").value, perGpu = typed();
     const rows = ofModel().filter(one => isAt(one, precision) && (!origin || String(of(one.row, "published")) === origin));
     const found = distinct(rows.map(one => of(one.row, "chip"))).map(chip => best(rows.filter(one => of(one.row, "chip") === chip)));
-    const all = found.map(one => ({ chip: of(one.row, "chip"), perGpu: one.perGpu, precision: of(one.row, "precision"), said: [link(one), " ", element("small", {}, conditionsOf(one))] }));
-    return perGpu ? [{ chip: field("gpu").value, perGpu, said: [words.your_number] }, ...all] : all;
+    const all = found.map(one => ({ chip: of(one.row, "chip"), perGpu: one.perGpu, gpus: gpusOf(one.row), precision: of(one.row, "precision"), doubt: doubt(one),
+      said: [link(one), " ", element("small", {}, conditionsOf(one))] }));
+    return perGpu ? [{ chip: field("gpu").value, perGpu, gpus: number("gpus") || 1, doubt: "", said: [words.your_number] }, ...all] : all;
   }
 
   const money = value => value === null ? "" : grouped(value < 100 ? +value.toPrecision(3) : Math.round(value));
-  const hours = value => value < 48 ? say("hours", { count: text(value) }) : say("days", { count: text(value / 24) });
+  const gpuHours = side => (number("amount") || 0) * MILLION / side.perGpu / HOUR;
 
-  function costRow(side, reference, prices) {
-    const price = prices.get(side.chip) || null, amount = number("amount"), gpus = number("fleet");
-    const machineHours = amount && amount * MILLION / side.perGpu / HOUR;
-    return [[side.chip], text(side.perGpu), text(side.perGpu * HOUR / MILLION),
+  /* The time on the number of GPUs that a reader typed, and on how many the result ran where these are others. */
+  function timeOf(side, inDays) {
+    const gpus = number("fleet"), value = gpus && gpuHours(side) / gpus;
+    if (!value) return "";
+    const said = inDays ? say("days", { count: text(value / 24) }) : say("hours", { count: text(value) });
+    return gpus === side.gpus ? said : element("span", {}, said, element("br"), element("small", {}, say("ran_on", { gpus: gpusText(side.gpus) })));
+  }
+
+  function costRow(side, reference, prices, inDays) {
+    const price = prices.get(side.chip) || null;
+    return [[side.chip], element("span", {}, text(side.perGpu), side.doubt && " ", side.doubt), text(side.perGpu * HOUR / MILLION),
       price ? money(price / (side.perGpu * HOUR / MILLION)) : "",
-      machineHours && gpus ? hours(machineHours / gpus) : "",
-      price && machineHours ? money(price * machineHours) : "",
+      timeOf(side, inDays),
+      price && gpuHours(side) ? money(price * gpuHours(side)) : "",
       reference ? `${money(reference.price * side.perGpu / reference.perGpu)} (${(side.perGpu / reference.perGpu).toFixed(2)}×)` : "", side.said];
   }
 
@@ -197,11 +205,11 @@
     if (!rows.length) return out.replaceChildren(element("p", {}, data.words.no_rows));
     const first = rows.find(side => prices.get(side.chip));
     const reference = first && { price: prices.get(first.chip), perGpu: first.perGpu };
-    const unit = noun(unitOf());
+    const unit = noun(unitOf()), inDays = rows.every(side => gpuHours(side) / number("fleet") >= 2 * 24);
     out.replaceChildren(table(words.cost,
       [words.gpu, unitOf() + " · " + words.one_gpu, say("millions", { unit }), say("cost_per_million", { unit }),
         words.time, words.cost, first ? say("break_even", { gpu: first.chip, price: money(reference.price) }) : words.break_even_none, words.result],
-      rows.map(side => costRow(side, reference, prices))));
+      rows.map(side => costRow(side, reference, prices, inDays))));
     const precisions = distinct(rows.map(side => side.precision).filter(Boolean));
     const said = precisions.length > 1 ? say("unlike_precisions", { precisions: precisions.join(words.separator) }) : say("one_precision", { precision: precisions[0] });
     if (precisions.length) out.append(element("p", {}, said));
