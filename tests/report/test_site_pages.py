@@ -150,6 +150,16 @@ def test_a_machine_that_only_reports_tell_of_has_the_accelerator_that_it_is_call
     assert "## Accelerator" not in pages(data)[at.hardware_page("a100")]
 
 
+def test_a_search_for_a_gpu_finds_one_of_it_before_the_parts_of_a_host() -> None:
+    entry = load_catalog().hardware["h200"]
+    (node, *_) = entry.nodes
+    one = entry.model_copy(update={"nodes": (node,), "gpus_per_node": 1})
+    parts = one.model_copy(update={"nodes": (node, node)})
+    data = replace(sample(), hardware={"one": one, "parts": parts})
+    ranks = [re.search(r"boost: (.+)", hardware(ENGLISH, data, name, [], []))[1] for name in ("one", "parts")]
+    assert float(ranks[0]) > 1 > float(ranks[1])
+
+
 def test_a_cluster_has_the_nodes_that_a_job_may_have() -> None:
     cluster = load_catalog().hardware["h200"].model_copy(update={"slurm": SlurmOptions(partition="gpu", max_nodes=3)})
     data = replace(sample(), hardware={"v100": cluster})

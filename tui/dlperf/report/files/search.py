@@ -49,7 +49,7 @@ NODE_NAME = re.compile(r"(?P<name>\b\w)=(?P=name)\+(?P<edge>\w)\+(?P<node>\w)\.i
 """How lunr names a node of its tree of words by its edges. Edges 1 to node 2 and 3 to node 4 read as edge 1 to 234,
 so that some of many numbers are lost, and a search for the beginning of others ends in an error."""
 RANKS = {
-    "results/your-number.html#pair": 0.7,  # whose heading names two accelerators, which have pages of their own
+    "results/your-number.html#pair": 2.0,  # whose heading names two accelerators; the page of each comes first
     **dict.fromkeys(("results/methodology.", "results/your-number.", "guide/data.html#how-to-cite"), 8.0),
     **dict.fromkeys(("guide/", "about.", "results/explorer.", "results/reports/all-sources/"), 4.0),
     "results/reports/published/": 0.5,

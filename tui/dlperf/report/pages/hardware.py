@@ -20,6 +20,8 @@ from dlperf.table.model import ConfigurationResult
 
 MOST_SHARED = 3
 """GPUs in a title."""
+RANK_OF_ONE, RANK_OF_PARTS = 4, 0.5
+"""Ranks in a search, of one GPU and of nodes that share a host: who types the name of a GPU looks for the first."""
 
 
 def hardware(
@@ -37,12 +39,19 @@ def hardware(
         title=data.hardware_title(name),
         description=entry.description if entry else "",
         source=entry.source if entry else "",
+        search_rank=_search_rank(entry) if entry else 1,
         headlines=headlines(page, [answer for answer in found if answer.best.hardware == name]),
         facts=entry and _facts(page, entry),
         accelerator=accelerator,
         accelerator_numbers=accelerator and _accelerator_numbers(page, accelerator),
         figures=page.all_figures(results, ("case", "framework")),
     )
+
+
+def _search_rank(entry: Hardware) -> float:
+    if len({node.host for node in entry.nodes}) < len(entry.nodes):
+        return RANK_OF_PARTS
+    return RANK_OF_ONE if entry.accelerator and max_nodes(entry) * entry.gpus_per_node == 1 else 1
 
 
 def hardware_index(language: Language, data: SiteData) -> str:
