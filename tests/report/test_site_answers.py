@@ -70,6 +70,8 @@ def test_the_summary_counts_models() -> None:
 def test_the_summary_names_the_frameworks_with_most_results_and_counts_the_others() -> None:
     assert "of a, b, c, d and 2 more training" in said(*map(measured, "abcdef"))
     assert "of a, b, c, d and e training" in said(*map(measured, "abcde"))
+    data = replace(sample(), results=tuple(map(measured, "abcdef")))
+    assert "a、b、c、d 和另外 2 个框架训练 1 个模型" in " ".join(Document(home(CHINESE, data)).text.split())
 
 
 def test_all_claims_that_pages_make_hold_together_and_not_only_those_of_the_first_two_at_the_largest_scale() -> None:
@@ -171,6 +173,7 @@ def test_a_claim_about_a_kind_says_on_how_many_gpus_or_machines_it_rests() -> No
     kind, data = Claim(a, b, message("better"), gpus=4), SiteData((a, b))
     assert gpus_of(ENGLISH, data, replace(kind, gpus=1)) == "one box"
     assert gpus_of(ENGLISH, data, kind) == "box, 4 GPUs each on its own"
+    assert gpus_of(CHINESE, data, kind) == "box，4 张 GPU 各自单独测试"
     assert gpus_of(ENGLISH, data, replace(kind, b=many)) == "box, 4 machines"
 
 

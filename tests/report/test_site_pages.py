@@ -96,6 +96,10 @@ def test_a_published_report_keeps_its_own_names_and_the_catalogue_its_own() -> N
     assert data.framework_title("alpha") == "Alpha"
     assert data.framework_title("alpha", "published/perf") == "alpha"
     assert data.hardware_title("v100", "published/perf") == "V100"
+    cut = replace(figure, model="Deep V4, 16 layers", framework="several frameworks")
+    spoken = SiteData(published={"published/perf": replace(report, figures=(cut,))}).localized(CHINESE)
+    assert spoken.case_title("deep-v4-16-layers") == "Deep V4（16 层）"
+    assert spoken.framework_title("several-frameworks", "published/perf") == "多个框架"
 
 
 def test_a_link_on_a_page_is_relative_to_it() -> None:

@@ -15,14 +15,14 @@ from dlperf.catalog.metrics import Metric, Protocol
 from dlperf.catalog.model import Case, Framework, Precision
 from dlperf.catalog.units import is_rate
 from dlperf.derived.health import CASE as DIAGNOSIS
-from dlperf.evidence.identify import catalog_id
 from dlperf.measured.findings.program_faults import FAULTS
 from dlperf.measured.statistics import bandwidth_limit, flop_limit, roofline_share
-from dlperf.messages import LANGUAGES, N_, Language
+from dlperf.messages import ENGLISH, LANGUAGES, N_, Language
 from dlperf.messages.language import CODES, Code
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.charts.svg import series_of
 from dlperf.report.machine import Probed
+from dlperf.report.names import printed_names
 from dlperf.report.site import locations as at
 from dlperf.report.site.locations import ReportGroup, group_of
 from dlperf.runs.published import PublishedReport
@@ -92,6 +92,8 @@ class SiteData:
     """Name under which this build is kept; empty if it is not."""
     editions: tuple[str, ...] = ()
     """Names of all editions, the last first."""
+    language: Language = ENGLISH
+    """Of the names that reports print."""
     languages: tuple[Code, ...] = CODES
     """Of the site."""
     title: str = "dlperf"
@@ -117,7 +119,7 @@ class SiteData:
     def _chinese(self) -> SiteData:
         kinds = ("hardware", "accelerators", "frameworks", "cases", "protocols")
         localized: dict[str, Any] = {kind: _in_chinese(getattr(self, kind)) for kind in kinds}
-        return replace(self, **localized)
+        return replace(self, **localized, language=LANGUAGES["zh"])
 
     @cached_property
     def ordered(self) -> tuple[ConfigurationResult, ...]:
@@ -337,15 +339,7 @@ class SiteData:
 
     @cached_property
     def _printed_names(self) -> dict[tuple[str, str, str], str]:
-        """Return names printed in reports by axis, id and campaign; for an empty campaign, of the first report."""
-        names: dict[tuple[str, str, str], str] = {}
-        for campaign, report in self.published.items():
-            for figure in report.figures:
-                named = {"framework": figure.framework, "hardware": figure.hardware, "case": figure.model}
-                for axis, printed in named.items():
-                    names[axis, catalog_id(printed), campaign] = printed
-                    names.setdefault((axis, catalog_id(printed), ""), printed)
-        return names
+        return printed_names(self.published, self.language)
 
 
 def is_published(campaign: str) -> bool:
