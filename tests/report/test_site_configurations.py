@@ -130,6 +130,25 @@ def test_a_configuration_shows_its_other_metrics_with_their_units() -> None:
     assert re.search(r"auc.*0\.75", text)
 
 
+def test_a_throughput_of_the_whole_run_is_told_from_that_of_the_measured_steps() -> None:
+    row = replace(measured("alpha"), pauses="with", metrics=(MetricResult("throughput", 400.0, "images/s"),))
+    data = replace(sample(), metrics=load_catalog().metrics)
+    for others, told in (((), False), ((MetricResult("goodput", 410.0, "images/s"),), True)):
+        one = replace(row, metrics=(*row.metrics, *others))
+        text = configurations(ENGLISH, replace(data, results=(one,)), at.group_of(one), (one,), {})
+        assert ("Whole run with pauses" in text) is told
+        assert ("the result above is of the steps that the protocol measures" in text) is told
+
+
+def test_repeats_that_a_campaign_planned_are_told_from_those_of_its_protocol() -> None:
+    row, data = measured("alpha"), sample()
+    protocol = data.protocols["dlperf-v1"].model_copy(update={"repeats": 7})
+    other = replace(data, results=(row,), protocols={"dlperf-v1": protocol})
+    said = "Repeats planned for this campaign, in place of the protocol's 7: 5"
+    assert said in configurations(ENGLISH, other, at.group_of(row), (row,), {})
+    assert "in place of" not in configurations(ENGLISH, replace(data, results=(row,)), at.group_of(row), (row,), {})
+
+
 def test_a_cost_stands_with_its_price_source_and_date() -> None:
     cost = MetricResult(
         "cost_per_million", 31.25, "EUR/million images", "lower", basis="3.6 EUR/GPU-hour (x, 2026-11-01)"

@@ -34,6 +34,8 @@ OVERVIEW = (
     *("precision", "batch_size", "axes", "nodes_gpus", "figure", "unit", "speedup", "efficiency", "mfu", "roofline"),
     "samples_per_joule",
 )
+OF_WHOLE_RUN = {"goodput", "steady_rate"}
+"""Metrics of more steps than a protocol measures."""
 LINKS, SCRIPTS = "copy-link.js", ("curves.js", "log-lines.js")
 DEVICE = re.compile(r"\.[0-9]+(\.|$)")
 """Matches the name of a fact of one of several devices: ``gpus.0.name``."""
@@ -153,7 +155,7 @@ def _health(page: Page, fleets: Sequence[Fleet]) -> TableView:
 
 
 def _protocols(page: Page, results: Results) -> list[tuple[Link | str, TableView | None, str]]:
-    """Return each protocol with its facts and the campaign's number of repeats if that differs."""
+    """Return each protocol with its facts, and what the campaign planned if that differs."""
     names = distinct(row.protocol for row in results if row.protocol)
     return [(page.protocol_link(name), protocol_facts(page, name), _repeats(page, name, results)) for name in names]
 
@@ -162,7 +164,11 @@ def _repeats(page: Page, name: str, results: Results) -> str:
     protocol = page.data.protocols.get(name)
     plans = [plan for row in results if row.protocol == name for plan in [page.data.plan(row)] if plan is not None]
     repeats = distinct(plan.repeats for plan in plans if protocol and plan.repeats != protocol.repeats)
-    return ", ".join(map(str, repeats)) if page.data.kind(results[0].campaign) == "measured" else ""
+    if protocol is None or not repeats or page.data.kind(results[0].campaign) != "measured":
+        return ""
+    planned = ", ".join(map(str, repeats))
+    text = N_("Repeats planned for this campaign, in place of the protocol's {usual}: {count}")
+    return page._(text, usual=str(protocol.repeats), count=planned)
 
 
 def _loaded(page: Page, results: Results) -> TableView:
@@ -241,6 +247,7 @@ def _section(
         "artifacts": artifacts(page, row, found),
         "redacted": distinct(file.name for one in found.values() for file in one.downloads if file.redacted),
         "metrics": metrics(page, row),
+        "whole_run": any(metric.id in OF_WHOLE_RUN for metric in row.metrics[1:]),
         "estimates": estimates(page, row),
         "charts": trial_charts(page, row, found, shapes.get(anchor, {})),
         "window": measured.number if measured else None,
