@@ -56,6 +56,21 @@ def test_the_time_of_a_step_is_compared_with_the_results_of_its_gpu(watched: Wat
     assert watched.errors == []
 
 
+def test_a_number_is_of_one_gpu_unless_a_reader_says_otherwise(watched: Watched, address: str) -> None:
+    page = watched.page
+    open_page(page, address)
+    page.get_by_label("GPUs", exact=True).fill("8")
+    page.get_by_label("Throughput or time").fill("380")
+    answer, doubted = page.locator(".answer"), page.locator(".answer .reading")
+    expect(answer.locator(".large")).to_have_text("380 images/s per GPU")
+    expect(doubted).to_have_count(0)
+    page.get_by_label("Given as").select_option("total")
+    expect(doubted).to_have_text("Given as images/s per GPU, it would be 95.0 % of the best: check “Given as”.")
+    page.get_by_label("Given as").select_option("per_gpu")
+    page.get_by_label("Throughput or time").fill("3040")
+    expect(doubted).to_have_text("Given as images/s in total, it would be 95.0 % of the best: check “Given as”.")
+
+
 def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched, address: str) -> None:
     page = watched.page
     open_page(page, address)
@@ -111,6 +126,9 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     nearest.fill("200")
     expect(watched.page.locator(".answer")).to_contain_text(
         "no such program in dlperf; with Alpha: dlperf reproduce published/"
+    )
+    expect(watched.page.locator(".answer li").last).to_contain_text(
+        "Place 1 of 4 with the results of ResNet50V1.5 on H100. The table lists results on H100 PCIe, too."
     )
     watched.page.locator("select[name=precision]").select_option("BF16")  # at which nothing ran
     expect(watched.page.locator(".answer")).to_contain_text("No third-party result with this model, GPU and precision.")

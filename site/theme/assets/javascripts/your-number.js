@@ -55,7 +55,7 @@
     const measured = distinct(onChip.map(precisionOf)).sort(), peaked = Object.keys((peaks[field("gpu").value] || [])[1] || {}).sort();
     offer("precision", distinct(["", ...measured, ...peaked]).map(name => [name, name || data.words.all]), wanted.precision);
     const unit = unitOf();
-    offer("as", [["total", say("total", { unit })], ["per_gpu", say("per_gpu", { unit })], ["step", words.step]], wanted.as);
+    offer("as", readings(), wanted.as);
     const chips = distinct(rows.map(one => of(one.row, "chip"))), others = chips.filter(chip => chip !== field("gpu").value);
     offer("first", chips, wanted.first || (chips.includes(field("first").value) ? "" : field("gpu").value));
     offer("second", chips, wanted.second || (chips.includes(field("second").value) && field("second").value !== field("first").value ? "" : others[0]));
@@ -67,6 +67,7 @@
   }
 
   const unitOf = () => of(ofModel()[0].row, "unit");
+  const readings = () => [...["per_gpu", "total"].map(name => [name, say(name, { unit: unitOf() })]), ["step", words.step]];
 
   /* The sequence length of most results. */
   function commonLength(rows) {
@@ -117,9 +118,21 @@
       element("small", {}, text(other.perGpu) + " ", link(other), " " + conditionsOf(other)), " ", doubt(other));
   }
 
-  function standing(perGpu, rows) {
-    const above = rows.filter(one => one.perGpu > perGpu).length;
-    return element("li", {}, say("rank", { place: above + 1, count: rows.length + 1, model: of(rows[0].row, "case"), gpu: field("gpu").value }));
+  /* The place among the results of the reader's GPU, and which others are listed with them. */
+  function standing(perGpu, rows, listed) {
+    const above = rows.filter(one => one.perGpu > perGpu).length, gpu = field("gpu").value;
+    const others = distinct(listed.map(one => of(one.row, "chip"))).filter(chip => chip !== gpu);
+    const said = say("rank", { place: above + 1, count: rows.length + 1, model: of(rows[0].row, "case"), gpu });
+    return element("li", {}, others.length ? said + words.gap + say("rank_others", { gpus: others.join(words.separator) }) : said);
+  }
+
+  /* Whether the number, taken as of all GPUs instead of one or the other way round, would be nearer to the best result. */
+  function doubtReading(perGpu, top) {
+    const gpus = number("gpus") || 1, other = { per_gpu: "total", total: "per_gpu" }[field("as").value];
+    if (!top || !other) return "";
+    const share = perGpu / top.perGpu, otherShare = other === "total" ? share / gpus : share * gpus;
+    if (Math.abs(Math.log(otherShare)) >= Math.abs(Math.log(share))) return "";
+    return element("p", { class: "reading" }, say("other_reading", { reading: new Map(readings()).get(other), share: percent(otherShare) }));
   }
 
   function utilisation(perGpu) {
@@ -153,11 +166,13 @@
     const kin = ofModel().filter(one => kindOfChip(of(one.row, "chip")) === kindOfChip(field("gpu").value));
     const alike = kin.filter(one => isAt(one, precision)), rows = alike.filter(one => of(one.row, "chip") === field("gpu").value);
     if (!perGpu) return out.replaceChildren(element("p", {}, words.type));
+    const listed = nearest(perGpu, alike.length ? alike : kin, best(rows));
     out.replaceChildren(
       element("p", { class: "large" }, element("strong", {}, text(perGpu)), " " + say("per_gpu", { unit: unitOf() })),
+      doubtReading(perGpu, best(rows) || best(alike)),
       element("ul", {}, sentence("published", perGpu, rows.filter(isOther), alike.filter(isOther)),
-        sentence("measured", perGpu, rows.filter(isOwn), alike.filter(isOwn)), utilisation(perGpu), rows.length ? standing(perGpu, rows) : ""),
-      table(words.nearest, [words.nearest, unitOf() + " · " + words.one_gpu, words.yours], nearest(perGpu, alike.length ? alike : kin, best(rows)).map(one =>
+        sentence("measured", perGpu, rows.filter(isOwn), alike.filter(isOwn)), utilisation(perGpu), rows.length ? standing(perGpu, rows, listed) : ""),
+      table(words.nearest, [words.nearest, unitOf() + " · " + words.one_gpu, words.yours], listed.map(one =>
         [described(one), element("span", {}, text(one.perGpu), " ", doubt(one)), percent(perGpu / one.perGpu)])));
   }
 
