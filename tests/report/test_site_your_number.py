@@ -84,7 +84,7 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
     page.get_by_label("GPUs used").fill("1")
     assert cells(page, 1)[4] == "41.65 days"
     page.get_by_label("Million images to train on").fill("144")
-    kept = page.url
+    kept = page.evaluate("location.href")  # ``page.url`` may lag behind
     page.goto("about:blank")
     open_page(page, kept.partition(PAGE)[0], kept.partition(PAGE)[2])
     expect(prices.get_by_label("V100")).to_have_value("2.88")
