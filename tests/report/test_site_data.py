@@ -63,6 +63,13 @@ def test_the_guide_describes_every_column_with_its_type(guide: str) -> None:
 
 
 @pytest.mark.parametrize("guide", ["guide/data.md", "zh/guide/data.md"])
+def test_the_guide_names_every_file_by_its_path(guide: str) -> None:
+    text = (ROOT / "site/docs" / guide).read_text("utf-8")
+    for path in (at.RESULTS_JSON, at.RESULTS_CSV, at.FEED):
+        assert re.search(rf"\[`{path}`\]\(|<code>{path}</code></a>", text), path
+
+
+@pytest.mark.parametrize("guide", ["guide/data.md", "zh/guide/data.md"])
 def test_the_guide_and_the_files_name_the_version_of_the_schema(guide: str) -> None:
     assert f"schema {DATA_SCHEMA}" in (ROOT / "site/docs" / guide).read_text()
     assert read_table(BytesIO(parquet({"case": ["a"]}))).schema.metadata == {b"schema": b"%d" % DATA_SCHEMA}
