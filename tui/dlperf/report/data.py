@@ -127,6 +127,12 @@ class SiteData:
         return tuple(sorted(self.results, key=lambda row: (is_published(row.campaign), row.campaign)))
 
     @cached_property
+    def used_precisions(self) -> tuple[Precision, ...]:
+        """Return the precisions of the catalogue that a result has."""
+        used = {row.precision for row in self.results}
+        return tuple(entry for entry in self.precisions.values() if entry.id in used)
+
+    @cached_property
     def trained(self) -> tuple[ConfigurationResult, ...]:
         """Return the ordered results but those of diagnoses, which measure machines."""
         return tuple(row for row in self.ordered if row.case != DIAGNOSIS)

@@ -85,8 +85,7 @@ def _detectable(page: Page) -> TableView:
 
 def _precisions(page: Page) -> TableView:
     """Return what the precisions of the results stand for."""
-    used = {row.precision for row in page.data.ordered}
-    known = [entry for entry in page.data.precisions.values() if entry.id in used]
+    known = page.data.used_precisions
     kinds = [name for name in Numerics.model_fields if any(getattr(entry.numerics, name) for entry in known)]
     rows = tuple(
         (entry.id.upper(), *(page.option(getattr(entry.numerics, kind)) or "–" for kind in kinds)) for entry in known

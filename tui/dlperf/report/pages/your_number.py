@@ -52,7 +52,7 @@ def your_number(language: Language, data: SiteData) -> str:
         amount=page._(amount_text, unit="samples"),
         scripts=[at.relative(page.path, name) for name in scripts],
         methodology=at.relative(page.path, at.METHODOLOGY),
-        precisions=at.html_address(page.path, at.METHODOLOGY) + "#precisions",
+        precisions=at.html_address(page.path, at.METHODOLOGY) + "#precisions" if data.used_precisions else "",
     )
 
 
