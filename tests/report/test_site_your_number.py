@@ -110,9 +110,10 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     open_page(watched.page, f"{site.as_uri()}/", "#first=H100&second=H200&price+H100=2&price+H200=3.5")
     pair = watched.page.locator(".pair")
     expect(pair.locator(".large")).to_have_text(
-        "At your prices one H200 costs 1.75 H100. By these results H200 is the cheaper one at FP8 alone."
+        "At your prices one H200 costs 1.75 times as much as one H100. "
+        "By these results H200 is the cheaper one at FP8 alone."
     )
-    expect(pair.locator("p").last).to_contain_text("One H200 trains as much as 1.50–2.00 H100, by precision")
+    expect(pair.locator("p").last).to_contain_text("one H200 has 1.50–2.00 times the throughput of one H100.")
     said = {
         cells[0]: cells[1:4] for row in pair.locator("tbody tr").all() if (cells := row.locator("td").all_inner_texts())
     }
@@ -120,6 +121,10 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     assert said["FP8"] == ["2.00×", "H200 2.43 < H100 2.78", "–"]
     watched.page.locator("select[name=precision]").select_option("AMP")
     expect(watched.page.locator(".costs tbody tr", has_text="H200").locator("td").nth(1)).to_have_text("150 †")
+    expect(pair.locator("tbody tr")).to_have_count(1)
+    expect(pair.locator("p").last).to_contain_text("one H200 has 1.50 times the throughput of one H100.")
+    watched.page.locator("select[name=precision]").select_option("BF16")
+    expect(pair).to_contain_text("At BF16 there are no results of both.")
     watched.page.locator("select[name=precision]").select_option("")
     nearest = watched.page.get_by_label("Throughput or time")
     watched.page.get_by_label("Hardware").select_option("H100")

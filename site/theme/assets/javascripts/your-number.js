@@ -18,7 +18,7 @@
     .map(one => ({ ...one, perGpu: of(one.row, "value") / gpusOf(one.row) }));
   const modelOf = one => of(one.row, "case") + " · " + of(one.row, "unit");
   const say = (name, values) => Object.entries(values || {}).reduce(
-    (said, [key, value]) => said.replace(`{${key}}`, value), words[name]);
+    (said, [key, value]) => said.replaceAll(`{${key}}`, value), words[name]);
   const percent = share => text(share, "mfu");
   const axis = (one, name) => (of(one.row, "axes").find(pair => pair[0] === name) || [])[1];
   const precisionOf = one => of(one.row, "precision");
@@ -264,13 +264,13 @@
       element("strong", {}, say(name, { gpu, precisions: below.join(words.separator) })))];
   }
 
-  /* Two accelerators at each precision at which there are results of both: what one is worth in hours of the other. */
+  /* Two accelerators at each precision at which there are results of both, or at the chosen one: what one is worth in hours of the other. */
   function showPair() {
     const out = root.querySelector(".pair"), [a, b] = ["first", "second"].map(name => field(name).value), origin = field("origin").value;
-    const rows = ofModel().filter(one => !origin || String(of(one.row, "published")) === origin);
+    const chosen = field("precision").value, rows = ofModel().filter(one => isAt(one, chosen) && (!origin || String(of(one.row, "published")) === origin));
     const at = (chip, precision) => rows.filter(one => of(one.row, "chip") === chip && nameOfPrecision(precisionOf(one)) === precision);
     const both = distinct(rows.map(one => nameOfPrecision(precisionOf(one)))).filter(precision => at(a, precision).length && at(b, precision).length);
-    if (a === b || !both.length) return out.replaceChildren(element("p", {}, words.pair_none));
+    if (a === b || !both.length) return out.replaceChildren(element("p", {}, chosen ? say("pair_none_at", { precision: chosen }) : words.pair_none));
     const unit = noun(unitOf()), prices = pricesTyped();
     const ratios = new Map(both.map(precision => [precision, best(at(b, precision)).perGpu / best(at(a, precision)).perGpu]));
     const range = distinct([Math.min, Math.max].map(end => end(...ratios.values()).toFixed(2))).join("–");
