@@ -198,6 +198,10 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
     copy("PNG")
     kinds = "navigator.clipboard.read().then(items => items[0].types)"
     page.wait_for_function(f"{kinds}.then(found => found.includes('image/png'))")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Download PNG").click()
+    assert saved.value.suggested_filename == "dlperf.png"
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
     frame = re.search('src="([^"]+)" title="([^"]+)"', copied("Embed code"))
     assert frame[2] == "ResNet50V1.5, images/s · Throughput per GPU"
     embedded = html.unescape(frame[1])
@@ -236,6 +240,13 @@ def test_on_a_telephone_compare_shows_each_result_with_its_spread(watched: Watch
         box = cell.bounding_box()
         assert box is not None
         assert 0 < box["x"] < box["x"] + box["width"] <= 390
+    filters = page.locator(".explorer-facets .chips").first
+    ends = filters.evaluate("""row => {
+        row.scrollLeft = row.scrollWidth;
+        return [row.getBoundingClientRect().right, row.lastElementChild.getBoundingClientRect().right];
+    }""")
+    expect(filters, "a row of filters that goes on fades out").not_to_have_css("mask-image", "none")
+    assert ends[0] - ends[1] > 20, "and its last one is read whole"
     page.get_by_role("button", name="Result", exact=True).click()
     expect(explorer_figures(page).first).to_have_text("3,101")
 

@@ -103,16 +103,18 @@
     embed: (rows, chart) => [embedding(chart), "text/plain", "dlperf.html"],
   };
 
-  /* Buttons that copy; shown() gives the rows and the chart, say(words) tells what happened. */
-  function buttons(kinds, shown, say) {
+  /* Buttons that copy, or those that save a file; shown() gives the rows and the chart, say(words) tells what happened. */
+  function buttons(kinds, shown, say, act = take) {
     return kinds.map(kind => element("button", {
       type: "button",
       click: async () => {
         const [content, type, name] = await KINDS[kind](shown().rows, shown().chart);
-        say(await take(new Blob([content], { type }), name));
+        say(await act(new Blob([content], { type }), name));
       },
-    }, data.words[kind] || kind));
+    }, (act === save ? data.words.download + " " : "") + (data.words[kind] || kind)));
   }
 
-  Object.assign(dlperf, { copyButtons: buttons, markdown, csv, embedding, svg });
+  const downloadButtons = (kinds, shown, say) => buttons(kinds, shown, say, save);
+
+  Object.assign(dlperf, { copyButtons: buttons, downloadButtons, markdown, csv, embedding, svg });
 })();

@@ -176,6 +176,7 @@
   const copies = (label, kinds) => element("span", { class: "copies", role: "group", "aria-label": words[label] }, words[label] + " ",
     ...dlperf.copyButtons(kinds, () => current, say));
   const chartCopies = copies("copy_chart", ["PNG", "SVG", "embed"]);
+  chartCopies.append(...dlperf.downloadButtons(["PNG", "SVG"], () => current, say));
   const tableCopies = copies("copy", ["Markdown", "CSV"]);
 
   root.replaceChildren(element("div", { class: "explorer-search", role: "search", "aria-label": words.title }, search, reset, said), facets, chartControls, chart,
