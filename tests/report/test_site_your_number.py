@@ -96,7 +96,7 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
 def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched: Watched, site: Path) -> None:
     rows = (
         measured("alpha", value=100.0, precision="amp", hardware="h100"),
-        measured("alpha", value=130.0, precision="amp", hardware="h200"),
+        measured("alpha", value=130.0, precision="amp", hardware="h200", findings=(warning("measured_once"),)),
         measured("beta", value=90.0, precision="amp", hardware="h100"),
         measured("beta", value=150.0, precision="amp", hardware="h200", findings=(warning("one_synthetic_batch"),)),
         published("paddle", 8, 1600.0, precision="fp8", hardware="h100"),
@@ -117,7 +117,7 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     said = {
         cells[0]: cells[1:4] for row in pair.locator("tbody tr").all() if (cells := row.locator("td").all_inner_texts())
     }
-    assert said["AMP"] == ["1.50×", "H100 5.56 < H200 6.48", "1.30× Alpha · 1 GPU · 1 GPU"]
+    assert said["AMP"] == ["1.50×", "H100 5.56 < H200 6.48", "1.30× Alpha · 1 GPU · 1 GPU †"]
     assert said["FP8"] == ["2.00×", "H200 2.43 < H100 2.78", "–"]
     watched.page.locator("select[name=precision]").select_option("AMP")
     expect(watched.page.locator(".costs tbody tr", has_text="H200").locator("td").nth(1)).to_have_text("150 †")
