@@ -26,6 +26,7 @@ from dlperf.report.pages.reports.report import report
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
 from dlperf.runs.published import Conditions, Fact, LocalizedText, PublishedFigure, Step
+from dlperf.table.model import Status
 
 
 def test_a_report_begins_with_its_results_and_ends_with_its_conditions() -> None:
@@ -207,8 +208,8 @@ def test_imported_logs_tell_a_framework_and_no_version_of_it() -> None:
     assert set(FAMILIES) == set(FRAMEWORKS)
 
 
-def test_two_figures_for_one_configuration_both_stand_and_a_repeated_one_once() -> None:
-    rows = (published("mxnet", 32, 11233.92), published("mxnet", 32, 11331.93), published("mxnet", 32, 11331.93))
+def test_two_figures_for_one_configuration_both_stand() -> None:
+    rows = (published("mxnet", 32, 11233.92), published("mxnet", 32, 11331.93))
     text = pages(SiteData(rows))[at.report_page("published/perf", "resnet50-imagenet")]
     links = '<a href="[^"]*" title="11233.92">11,234</a><br> <a href="[^"]*" title="11331.93">11,332</a>'
     assert re.search(rf"<td[^>]*>4\s×\s8</td> <td[^>]*>{links}</td> </tr>", text)
@@ -312,6 +313,20 @@ def test_machines_on_which_no_framework_is_beside_another_do_not_differ_between_
     assert "Driver" in section.partition("Equal for all frameworks: ")[2]
     (command,) = re.findall(r"dlperf compare .*?</code>", text)
     assert [word.split("/")[0] for word in Document(command).text.split()[2:]] == ["first", "first"]
+
+
+def test_settings_are_compared_of_frameworks_with_a_value_and_where_two_of_them_state_one() -> None:
+    rows = [measured(name, precision=form) for name, form in (("alpha", "fp32"), ("beta", "amp"), ("gamma", "tf32"))]
+    failed = measured("delta", value=None, status=Status("out_of_memory"))
+    drivers = {"alpha": {"driver": "550", "python": "3.12.9"}, "beta": {"driver": "560"}, "gamma": {"driver": "560"}}
+    probed = {("first", "box", name): Probed(facts) for name, facts in drivers.items()}
+    data = replace(sample(), results=(*rows, failed), published={}, probed=probed)
+    text = pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
+    assert ["Driver", "550", "560", "560"] in rows_of(section)
+    assert "delta" not in section
+    assert "3.12.9" not in section
+    assert "Python" in section.partition("Stated for one framework only: ")[2]
 
 
 def test_the_chart_of_the_verdict_is_drawn_once() -> None:

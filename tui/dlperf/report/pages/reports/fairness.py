@@ -38,11 +38,13 @@ REPLACED = ((N_("NCCL of the machine"), "libraries.nccl"), (N_("cuDNN of the mac
 
 @dataclass(frozen=True)
 class SettingDifference:
-    """Conditions of the frameworks on one machine: those that differ as a table, and the names of those equal."""
+    """Conditions of the frameworks on one machine: those that differ as a table, and the names of the others."""
 
     hardware: Link
     unequal: TableView
     equal: Sequence[str]
+    alone: Sequence[str]
+    """Of which one framework says something, and several others nothing."""
 
 
 def fairness(page: Page, results: Results) -> list[SettingDifference]:
@@ -65,22 +67,25 @@ def _difference(page: Page, report: PublishedReport | None, results: Results) ->
         for name, rows in by_framework.items()
     }
     names = distinct(name for facts in known.values() for name in facts)
-    unequal = [name for name in names if len({facts.get(name, "") for facts in known.values()}) > 1]
+    told = {name: [facts[name] for facts in known.values() if facts.get(name)] for name in names}
+    alone = [name for name in names if len(told[name]) == 1 and len(known) > 2]
+    equal = [name for name in names if len(told[name]) == len(known) and len(set(told[name])) == 1]
+    unequal = [name for name in names if told[name] and name not in (*alone, *equal)]
     columns = {
         page.framework_link(framework, results[0].campaign): {name: facts.get(name, "–") for name in unequal}
         for framework, facts in known.items()
     }
-    equal = [page.fact(name) for name in names if name not in unequal]
     machine = page.hardware_link(results[0].hardware, results[0].campaign)
-    return SettingDifference(machine, side_by_side(page, page._("Item"), columns), equal)
+    table = side_by_side(page, page._("Item"), columns)
+    return SettingDifference(machine, table, [*map(page.fact, equal)], [*map(page.fact, alone)])
 
 
 def _contested(results: Results) -> list[ConfigurationResult]:
-    """Return results with a competitor on the same hardware and precision, or all if there are none."""
+    """Return results with a competitor on the same hardware and precision, or all that have a value."""
     measured = [row for row in results if row.value is not None]
     contests = grouped(measured, contest_of)
     several = {contest for contest, rows in contests.items() if len({row.framework for row in rows}) > 1}
-    return [row for row in measured if contest_of(row) in several] or list(results)
+    return [row for row in measured if contest_of(row) in several] or measured
 
 
 def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, str]:
