@@ -78,6 +78,16 @@ def test_configurations_are_found_by_their_titles_and_the_words_of_their_file(tm
     assert document["location"] == "results/configurations/first/box_jax.html"
 
 
+def test_a_page_that_names_its_rank_keeps_it(tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    index = tmp_path / "search/search_index.json"
+    page = {"location": "results/hardware/parts.html", "title": "", "text": ""}
+    index.write_text(json.dumps({"docs": [page, page | {"boost": 0.5}]}))
+    segment_index(tmp_path)
+    usual, own = (document["boost"] for document in json.loads(index.read_text("utf-8"))["docs"])
+    assert (usual > 1, own) == (True, 0.5)
+
+
 def test_a_site_without_a_search_stays_as_it_is(tmp_path: Path) -> None:
     segment_index(tmp_path)
     assert list(tmp_path.iterdir()) == []

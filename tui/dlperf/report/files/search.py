@@ -56,7 +56,8 @@ RANKS = {
     "results/reports/published/": 0.5,
     "results/configurations/": 0.5,
 }
-"""Beginning of an address → rank among the pages that a search finds: an answer before the tables that use the word."""
+"""Beginning of an address → rank among the pages that a search finds, unless a page names its own: an answer before the
+tables that use the word."""
 END = rf"[\s{CUT}\-、。，．？！；<>]"
 """End of a word for the search, and tags."""
 BEGINNING_ALONE = re.compile(f"(?:(?<=^)|(?<={END}))(?:{'|'.join(sorted(BEGINNINGS))})(?=$|{END})")
@@ -74,7 +75,7 @@ def segment_index(site: Path) -> None:
     content = json.loads(index.read_bytes())
     content["docs"] += _configurations(site, {document["location"] for document in content["docs"]})
     for document in content["docs"]:
-        document |= _rank(document["location"])
+        document |= _rank(document["location"]) if "boost" not in document else {}
         document["text"] += _file_words(document["location"])
         document |= {part: segment_words(document[part]) for part in ("title", "text")}
         document["title"] = NUMBERED.sub(CUT, document["title"])
