@@ -16,17 +16,19 @@ from dlperf.messages import CHINESE, ENGLISH, message, quoted
 from dlperf.messages.finding import Finding
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import answers, gpus_of, short_name
+from dlperf.report.answer import ALONE, Answer, answers, gpus_of, short_name
 from dlperf.report.data import SiteData
 from dlperf.report.pages.frameworks import frameworks_index
-from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, home
+from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, home, lead
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports.report import report, reports_index
 from dlperf.report.pages.results.pictures import comparison_chart
+from dlperf.report.site import locations as at
 from dlperf.report.templating import macro
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.conditions import NOT_STATED
+from dlperf.verdicts.losses import alike_losses
 
 
 def test_the_largest_scale_on_which_two_frameworks_have_a_figure_is_shown() -> None:
@@ -170,11 +172,33 @@ def test_stock_and_tuned_programs_of_a_case_have_a_headline_each() -> None:
 
 def test_a_claim_about_a_kind_says_on_how_many_gpus_or_machines_it_rests() -> None:
     a, b, many = measured("alpha"), measured("beta"), measured("beta", 8)
-    kind, data = Claim(a, b, message("better"), gpus=4), SiteData((a, b))
-    assert gpus_of(ENGLISH, data, replace(kind, gpus=1)) == "one box"
+    kind, data = Claim(a, b, message("better"), machines=((a, b),) * 4), SiteData((a, b))
+    assert gpus_of(ENGLISH, data, replace(kind, machines=())) == "one box"
     assert gpus_of(ENGLISH, data, kind) == "box, 4 GPUs each on its own"
     assert gpus_of(CHINESE, data, kind) == "box，4 张 GPU 各自单独测试"
     assert gpus_of(ENGLISH, data, replace(kind, b=many)) == "box, 4 machines"
+
+
+def test_a_claim_about_a_kind_states_the_lead_on_each_machine_and_its_trials_there() -> None:
+    pairs = tuple(
+        (measured("alpha", value=400.0), measured("beta", value=value, campaign=f"of-{value}"))
+        for value in (430.0, 440.0)
+    )
+    answer = Answer((pairs[0][1], pairs[0][0]), replace(ALONE, rows={}))
+    answer.__dict__["claim"] = Claim(*pairs[0], message("better"), machines=pairs)
+    found = lead(Page(ENGLISH, SiteData(answer.ranked), at.HOME), answer)
+    assert [one.text for one in found.machines] == ["+7.5 %", "+10.0 %"]
+    assert ["of-430.0" in found.machines[0].address, "of-440.0" in found.machines[1].address] == [True, True]
+    assert found.trials == f"2 × {len(pairs[0][0].values)}"
+
+
+def test_a_claim_says_how_far_losses_are_apart_and_how_far_seeds_make_them_differ() -> None:
+    found = alike_losses(
+        [((100, 4.0),), ((100, 4.1),), ((100, 4.05),)], [((100, 4.02),), ((100, 4.1),), ((100, 4.06),)]
+    )
+    assert found is not None
+    assert (found.step, found.difference < found.limit) == (100, True)
+    assert alike_losses([()], [((100, 4.0),)]) is None
 
 
 def test_reasons_against_a_claim_name_frameworks_by_their_titles() -> None:

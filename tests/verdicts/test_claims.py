@@ -131,11 +131,11 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
     steady = [on_gpu(gpu, 1.08 + gpu / 1000) for gpu in range(3)]
     chance = [on_gpu(gpu, lead) for gpu, lead in enumerate((1.08, 0.99, 1.02))]
     rows = [row for pair in steady for row in pair]
-    assert (claim(*steady[0]).gpus, claim(*steady[0]).verdict.code) == (1, "better")
+    assert (claim(*steady[0]).machines, claim(*steady[0]).verdict.code) == ((), "better")
     of_kind = claim(*steady[0], rows=rows)
-    assert (of_kind.gpus, of_kind.verdict.code, of_kind.ratio) == (3, "better", pytest.approx(1.081, abs=1e-4))
+    assert (len(of_kind.machines), of_kind.verdict.code, of_kind.ratio) == (3, "better", pytest.approx(1.081, abs=1e-4))
     found = claim(*chance[0], rows=[row for pair in chance for row in pair])
-    assert (found.gpus, found.verdict.code) == (3, "cannot_tell"), "one GPU alone would claim it"
+    assert (len(found.machines), found.verdict.code) == (3, "cannot_tell"), "one GPU alone would claim it"
     assert found.reasons[0].code == "more_gpus"
     *others, last = rows
     doubtful = [*others, replace(last, findings=(warning("drift"),))]
@@ -148,10 +148,8 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
     ]
     assert codes(*few[:2]) == ["new_campaign", "losses_unclear"]
     assert claim(*few[:2], rows=few).verdict.code == "better", "two trials on each GPU are six losses"
-    assert (
-        claim(*steady[0], rows=[of_trials(row, conditions=CONDITIONS | {"programs.a.py": "2"}) for row in rows]).gpus
-        == 1
-    )
+    other = [of_trials(row, conditions=CONDITIONS | {"programs.a.py": "2"}) for row in rows]
+    assert claim(*steady[0], rows=other).machines == ()
 
 
 def test_a_unit_of_the_last_digit_is_no_lead_of_a_kind_either() -> None:
@@ -167,7 +165,7 @@ def test_a_unit_of_the_last_digit_is_no_lead_of_a_kind_either() -> None:
         ]
 
     one, two = (claim(*rows[:2], rows=rows) for rows in (lead(0.1), lead(0.2)))
-    assert (one.gpus, one.verdict.code, two.verdict.code) == (3, "same", "better")
+    assert (len(one.machines), one.verdict.code, two.verdict.code) == (3, "same", "better")
     assert one.found is not None
     assert one.found.loss > 0.0081
 
@@ -179,18 +177,18 @@ def test_a_gpu_that_ran_another_version_of_a_framework_is_none_of_the_kind() -> 
         of_trials(row, conditions={**row.trials[0].conditions, "framework_version": versions[place // 2]})
         for place, row in enumerate(rows)
     ]
-    assert [claim(*rows[at : at + 2], rows=rows).gpus for at in (0, 2)] == [1, 3]
+    assert [len(claim(*rows[at : at + 2], rows=rows).machines) for at in (0, 2)] == [0, 3]
 
 
 def test_gpus_that_are_in_several_sets_count_once() -> None:
     pairs = [on_gpu(gpus, 1.05) for gpus in ("1, GPU-2", "2, GPU-1", "1, GPU-3", "4, GPU-5", "6, GPU-7")]
-    assert claim(*pairs[0], rows=[row for pair in pairs for row in pair]).gpus == 3
+    assert len(claim(*pairs[0], rows=[row for pair in pairs for row in pair]).machines) == 3
 
 
 def test_three_gpus_with_one_trial_each_are_fewer_than_the_five_trials_of_a_claim() -> None:
     rows = [replace(row, trials=row.trials[:1]) for gpu in range(3) for row in on_gpu(gpu, 1.05 + gpu / 1000)]
     found = claim(*rows[:2], rows=rows)
-    assert (found.gpus, found.verdict.code) == (3, "cannot_tell")
+    assert (len(found.machines), found.verdict.code) == (3, "cannot_tell")
     assert [(why.code, why.parameters["count"]) for why in found.reasons] == [("more_trials", 2)]
 
 

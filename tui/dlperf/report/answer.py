@@ -162,5 +162,5 @@ def gpus_of(language: Language, data: SiteData, found: Claim) -> str:
     if not found.of_kind:
         return language.gettext("one {machine}", machine=machine)
     if found.b.gpus_total == 1:
-        return language.gettext("{machine}, {count} GPUs each on its own", machine=machine, count=found.gpus)
-    return language.gettext("{machine}, {count} machines", machine=machine, count=found.gpus)
+        return language.gettext("{machine}, {count} GPUs each on its own", machine=machine, count=len(found.machines))
+    return language.gettext("{machine}, {count} machines", machine=machine, count=len(found.machines))

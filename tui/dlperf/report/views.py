@@ -59,6 +59,10 @@ class Lead:
     """The verdict with its first reason only."""
     power: str = ""
     """GPU clock and power of both, if the clocks differ."""
+    machines: tuple[Link, ...] = ()
+    """Of a claim about a kind: the lead on each machine."""
+    losses: str = ""
+    """How far the losses of two programs that trained alike are apart."""
 
 
 @dataclass(frozen=True)

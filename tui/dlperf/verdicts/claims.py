@@ -56,8 +56,8 @@ class Claim:
     """The numbers of the test; None where they are not comparable or have one trial."""
     differences: tuple[str, ...] = ()
     """Differing options, protocol and environment."""
-    gpus: int = 1
-    """Machines on which the programs were compared: of three on, the verdict is about their kind."""
+    machines: tuple[Pair, ...] = ()
+    """The results of each machine where there are enough for a verdict about their kind."""
 
     @property
     def ratio(self) -> float | None:
@@ -73,7 +73,7 @@ class Claim:
     @property
     def of_kind(self) -> bool:
         """Whether it is about the kind of the machines, not one of them."""
-        return self.gpus >= LEAST_UNITS
+        return bool(self.machines)
 
     @property
     def gain(self) -> float | None:
@@ -129,7 +129,7 @@ class Claim:
             "high": high,
             "verdict_code": self.verdict.to_json(),
             "more_trials": self.found.more if self.found else None,
-            "machines": self.gpus,
+            "machines": len(self.machines) or 1,
         }
 
 
@@ -162,14 +162,15 @@ def claim(
     campaigns = campaigns_in_turns(a, b, rows) if a.hardware == b.hardware else []
     pairs = machines_apart(of_versions(campaigns, a, b))
     of_kind = len(pairs) >= LEAST_UNITS
-    gpus = len(pairs) if of_kind else 1  # of two, the newest alone is tested
+    compared = pairs if of_kind else [(a, b)]  # of two machines, the newest alone is tested
     evidence = over_machines(pairs) if of_kind else _evidence(a, b, known)
     looks = stops(pairs, least=1) if of_kind else stops([(a, b)], CLAIM.least)
+    machines = tuple(pairs) if of_kind else ()
     policy = replace(OF_KIND if of_kind else CLAIM, looks=looks, level=level, loss=loss)
     found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
-    missing = [*(_too_few(pairs) if of_kind else []), *obstacles(pairs if of_kind else [(a, b)])]
+    missing = [*(_too_few(pairs) if of_kind else []), *obstacles(compared)]
     if found is not None and found.code in DECIDED:
-        missing += within_drift(pairs if of_kind else [(a, b)], found.difference)
+        missing += within_drift(compared, found.difference)
         missing += [] if of_kind else _within_machines(a, b, found.difference, known)
     if any(why.code in LASTING for why in missing):
         missing = [why for why in missing if why.code not in UNDECIDED]
@@ -177,8 +178,8 @@ def claim(
     elif found is None or not found.decided:
         missing = missing if missing == [THIRD_PARTY] else [_invitation(found, evidence, of_kind), *missing]
     elif not missing:
-        return Claim(a, b, message(found.code), found, gpus=gpus)
-    return Claim(a, b, message("cannot_tell", why=tuple(missing)), found, gpus=gpus)
+        return Claim(a, b, message(found.code), found, machines=machines)
+    return Claim(a, b, message("cannot_tell", why=tuple(missing)), found, machines=machines)
 
 
 @dataclass(frozen=True)

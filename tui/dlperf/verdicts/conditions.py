@@ -11,6 +11,7 @@ from math import prod
 from dlperf.catalog.axes import REVISION
 from dlperf.evidence.facts import LIBRARIES
 from dlperf.measured.findings.trials import WINDOW_SECONDS
+from dlperf.measured.losses import Losses
 from dlperf.messages import N_, Message, message
 from dlperf.table.conditions import used_numerics
 from dlperf.table.model import ConfigurationResult
@@ -100,9 +101,15 @@ def _unequal_losses(pairs: Sequence[Pair]) -> Iterator[Message]:
     Versions of one framework that print no losses are compared without them.
     """
     a, b = pairs[0]
-    left, right = ([trial.losses for row in side for trial in row.usable_trials] for side in zip(*pairs, strict=True))
+    left, right = losses_of(pairs)
     if any((*left, *right)) or family_of(a.framework) != family_of(b.framework):
         yield from unlike_losses(left, right, a.framework, b.framework)
+
+
+def losses_of(pairs: Sequence[Pair]) -> tuple[list[Losses], list[Losses]]:
+    """Return the losses of the trials of each side."""
+    left, right = ([trial.losses for row in side for trial in row.usable_trials] for side in zip(*pairs, strict=True))
+    return left, right
 
 
 def _machines(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import median
 
 from dlperf.measured.losses import Losses, common_steps
@@ -13,6 +13,27 @@ from dlperf.verdicts.inference.verdict import LEVEL, Policy, Sides, judge
 ALIKE = Policy(looks=1, least=2, most=2, largest=0.2)
 """Losses are alike where their interval lies within what seeds make them differ by; seeds that differ by more show
 nothing."""
+
+
+@dataclass(frozen=True)
+class Alike:
+    """How far the losses of two programs that train alike are apart at the last step that both printed."""
+
+    step: int
+    difference: float
+    """Relative, of B and A."""
+    limit: float
+    """By which seeds make them differ."""
+
+
+def alike_losses(a: Sequence[Losses], b: Sequence[Losses]) -> Alike | None:
+    """Return how far apart programs are that are shown to train alike; None where they print no losses."""
+    steps = common_steps((*a, *b))
+    if not steps:
+        return None
+    left, right = ([dict(losses)[steps[-1]] for losses in side] for side in (a, b))
+    found = judge(Sides(left, right), replace(ALIKE, level=LEVEL / len(steps)))
+    return Alike(steps[-1], found.difference, found.loss) if found else None
 
 
 def unlike_losses(a: Sequence[Losses], b: Sequence[Losses], first: str, second: str) -> Iterator[Message]:

@@ -156,7 +156,7 @@ def _print_comparisons(outcome: Comparisons) -> None:
         print_note(f"not compared: {point}")
     for pair in (pair for pair in outcome.pairs if pair.of_kind):
         units = "GPUs, each on its own" if pair.b.gpus_total == 1 else "machines"
-        print_note(f"{pair.b.id}: B/A, interval, p and verdict are of the kind, over {pair.gpus} {units}")
+        print_note(f"{pair.b.id}: B/A, interval, p and verdict are of the kind, over {len(pair.machines)} {units}")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
         print_note(f"different conditions, {count} of {len(outcome.pairs)}: {difference}")
 

@@ -19,8 +19,10 @@ from dlperf.report.pages.results.pictures import ranked_bars
 from dlperf.report.site import locations as at
 from dlperf.report.views import Bar, FigureView, Lead, Link, TableView
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim
+from dlperf.verdicts.claims import DECIDED, Claim
+from dlperf.verdicts.conditions import losses_of
 from dlperf.verdicts.families import work_left_out
+from dlperf.verdicts.losses import alike_losses
 
 NEWS = 6
 MOST_NAMED = 4
@@ -247,14 +249,40 @@ def lead(page: Page, answer: Answer) -> Lead:
         value=_value(page, answer, second),
         verdict=found.verdict.code,
         percent=_unbreakable(figures.percent((found.gain or 1.0) - 1)),
-        trials=str(min(len(found.a.values), len(found.b.values))),
+        trials=" × ".join(map(str, _trials(found))),
         p="" if found.p is None else f"{found.p:.2g}",
         sought=_unbreakable(figures.percent(found.detectable)),
         gpus=gpus_of(page.language, page.data, found),
         why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),
         brief=page.reason(said_of(answer.best, second, answer.context).brief),
         power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
+        machines=tuple(_on_machine(page, *pair) for pair in found.machines),
+        losses=_losses(page, found) if found.verdict.code in DECIDED else "",
     )
+
+
+def _losses(page: Page, found: Claim) -> str:
+    known = alike_losses(*losses_of(found.machines or ((found.a, found.b),)))
+    if known is None:
+        return ""
+    apart, limit = (_unbreakable(figures.percent(abs(share))) for share in (known.difference, known.limit))
+    return page._(
+        "Losses at step {step} are {apart} apart, less than the {limit} by which seeds make them differ.",
+        step=str(known.step),
+        apart=apart,
+        limit=limit,
+    )
+
+
+def _trials(found: Claim) -> tuple[int, ...]:
+    """Return trials on each side, at least; of a claim about a kind, machines first."""
+    pairs = found.machines or ((found.a, found.b),)
+    return (*((len(pairs),) if found.machines else ()), min(len(row.values) for pair in pairs for row in pair))
+
+
+def _on_machine(page: Page, a: ConfigurationResult, b: ConfigurationResult) -> Link:
+    """Return B over A on one machine, as it leads to B there."""
+    return Link(figures.change(b.score / a.score - 1), page.figure(b).address)
 
 
 def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[str]:
