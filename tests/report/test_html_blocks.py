@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown import markdown
 
-from dlperf.report.html_blocks import HtmlBlocks
+from dlperf.report.site.html_blocks import HtmlBlocks
 
 TABLE = '<div class="rows">\n<div>\n\n<table><tr><td>*1*</td></tr></table>\n\n</div>\n</div>'
 

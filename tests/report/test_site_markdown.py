@@ -233,4 +233,4 @@ def test_what_is_put_into_a_translated_text_stays_text(value: str) -> None:
 def test_the_template_turns_on_no_extension_that_these_tests_do_not_know() -> None:
     settings = (CONFIGURATION / "base.yml").read_text("utf-8")
     names = re.findall(r"^  - ([\w.]+)", settings.split("markdown_extensions:")[1], re.M)
-    assert names[:5] == ["attr_list", "tables", "toc", "pymdownx.superfences", "dlperf.report.html_blocks"]
+    assert names[:5] == ["attr_list", "tables", "toc", "pymdownx.superfences", "dlperf.report.site.html_blocks"]
