@@ -69,7 +69,7 @@ async def test_a_change_that_cannot_be_taken_back_does_not_stand_before_older_on
         newest = next(paths for paths in (first.paths, second.paths) if tags_of(paths) == ("two",))
         remove_campaign(workspace, newest)
         await press(pilot, "u")
-        await until_shown(pilot, "is gone: it was renamed or removed")
+        await until_shown(pilot, "gone:", "removed")
         await press(pilot, "u")
         await until_shown(pilot, "no tags")
 

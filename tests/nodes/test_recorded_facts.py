@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import mmap
-import os
 import subprocess
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -66,7 +66,7 @@ def test_the_libraries_that_a_process_mapped_are_recorded_with_their_versions(tm
     for wheel in ("nvidia_nccl_cu13-2.28.9", "nvidia_nccl_other-1.0"):
         (packages / f"{wheel}.dist-info").mkdir()
     command = [sys.executable, "-c", MAP_FILES, *(str(packages / name) for name in names)]
-    mark = f"t-{os.getpid()}/n0"
+    mark = f"t-{uuid4().hex}/n0"
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={MARK_VARIABLE: mark}) as payload:
         assert payload.stdout
         payload.stdout.readline()
