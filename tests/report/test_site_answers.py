@@ -187,7 +187,7 @@ def test_a_claim_about_a_kind_states_the_lead_on_each_machine_and_its_trials_the
     answer = Answer((pairs[0][1], pairs[0][0]), replace(ALONE, rows={}))
     answer.__dict__["claim"] = Claim(*pairs[0], message("better"), machines=pairs)
     found = lead(Page(ENGLISH, SiteData(answer.ranked), at.HOME), answer)
-    assert [one.text for one in found.machines] == ["+7.5 %", "+10.0 %"]
+    assert [one.text for one in found.machines] == [f"+7.5{md.NO_BREAK}%", f"+10.0{md.NO_BREAK}%"]
     assert ["of-430.0" in found.machines[0].address, "of-440.0" in found.machines[1].address] == [True, True]
     assert found.trials == f"2 × {len(pairs[0][0].values)}"
 

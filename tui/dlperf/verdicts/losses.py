@@ -23,7 +23,7 @@ class Alike:
     difference: float
     """Relative, of B and A."""
     limit: float
-    """By which seeds make them differ."""
+    """Within which they count as alike, from how much they vary."""
 
 
 def alike_losses(a: Sequence[Losses], b: Sequence[Losses]) -> Alike | None:

@@ -267,7 +267,7 @@ def _losses(page: Page, found: Claim) -> str:
         return ""
     apart, limit = (_unbreakable(figures.percent(abs(share))) for share in (known.difference, known.limit))
     return page._(
-        "Losses at step {step} are {apart} apart, less than the {limit} by which seeds make them differ.",
+        "Losses at step {step} are {apart} apart; the limit, which follows from how much they vary, is {limit}.",
         step=str(known.step),
         apart=apart,
         limit=limit,
@@ -282,7 +282,7 @@ def _trials(found: Claim) -> tuple[int, ...]:
 
 def _on_machine(page: Page, a: ConfigurationResult, b: ConfigurationResult) -> Link:
     """Return B over A on one machine, as it leads to B there."""
-    return Link(figures.change(b.score / a.score - 1), page.figure(b).address)
+    return Link(_unbreakable(figures.change(b.score / a.score - 1)), page.figure(b).address)
 
 
 def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[str]:
