@@ -112,10 +112,11 @@ async def test_a_node_that_sends_nothing_is_said_not_to_answer_before_the_connec
 async def test_before_a_trial_has_ended_the_time_left_is_that_of_earlier_campaigns(workspace: WorkspacePaths):
     finished_campaign(workspace, "before")
     builder = CampaignBuilder(workspace, "now", [planned(POINTS[0], 99)])
-    builder.state(builder.trials[0], State.RUNNING, 0)
     with engine_of(builder.paths):
         async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
-            await until_shown(pilot, "0 of 99", "2h04 so far  about ")
+            await until_shown(pilot, "0 of 99", "2h04 so far  about 6h36 left")  # it waits for its machine
+            builder.state(builder.trials[0], State.RUNNING, 3600)
+            await until_shown(pilot, "1 running", "2h04 so far  about 5h32 left")
 
 
 async def test_the_time_that_a_node_has_not_answered_grows_while_nothing_is_written(workspace: WorkspacePaths):

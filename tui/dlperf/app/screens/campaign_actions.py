@@ -171,17 +171,18 @@ def _progress_lines(campaign: WatchedCampaign, standing: Standing, width: int, n
         parts.append(_("{time} so far", time=short_duration(passed)))
         left = summary.seconds_left
         if left is None and standing is Standing.RUNNING and not summary.done:
-            left = _by_earlier_campaigns(campaign, history(), passed)
+            left = _by_earlier_campaigns(campaign, history(), now)
         parts += _time_left(campaign, left, datetime.fromisoformat(now).timestamp())
     elif summary.seconds is not None:
         parts.append(_("took {time}", time=short_duration(summary.seconds)))
     return packed(parts, width)
 
 
-def _by_earlier_campaigns(campaign: WatchedCampaign, history: Mapping[str, float], passed: float) -> float | None:
+def _by_earlier_campaigns(campaign: WatchedCampaign, history: Mapping[str, float], now: str) -> float | None:
     """Return the seconds left if every trial takes as long as in earlier campaigns; None where one never ran."""
     whole = estimate(campaign.record.configurations, history)
-    return None if whole.unknown else max(0.0, whole.seconds - passed)
+    begun = min((trial.started for trial in campaign.status.trials.values() if trial.started), default=now)
+    return None if whole.unknown else max(0.0, whole.seconds - seconds_between(begun, now))
 
 
 def _time_left(campaign: WatchedCampaign, seconds: float | None, now: float) -> list[str]:
