@@ -118,8 +118,15 @@ class MachineForm(ClosesOnce, ModalScreen[str]):
             return [], error or _("It does not answer: `ssh` must log in to it without a question.")
         return [printable(str(gpu.get("name"))) for gpu in row.state.get("gpus", ())], problem_text(row)
 
-    @on(Button.Pressed, "#add")
     @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        """Go to the next field, so that a name alone does not become an entry; from the last one, add."""
+        if event.input.id == f"field-{FIELDS[-1].name}":
+            self.action_add()
+        else:
+            self.focus_next(Input)
+
+    @on(Button.Pressed, "#add")
     def action_add(self) -> None:
         entry = self.entry
         try:
