@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from claimable import CONDITIONS, claimable
 from dlperf.app.model.comparison import comparison_of
+from dlperf.app.model.side_by_side import side_by_side
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.cli.output import print_json
 from dlperf.errors import ExitCode, RequestError
@@ -28,8 +29,8 @@ from dlperf.report.ci import write_ci_files
 from dlperf.report.data import SiteData
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.baselines import baseline_of, judge_reference
-from dlperf.verdicts.claims import Claim, claim
-from dlperf.verdicts.compare import Selector, compare
+from dlperf.verdicts.claims import Claim, claim, context_of
+from dlperf.verdicts.compare import Selector, claims_together, compare
 from dlperf.verdicts.judging import Judgement, Options, below, exit_code, judge_rows, outcome_of
 from dlperf.verdicts.trend import judge_history
 
@@ -120,6 +121,14 @@ def in_terminal(a: Values, b: Values) -> str:
     return point.verdict
 
 
+def side_by_side_in_terminal(a: Values, b: Values) -> str:
+    """On three GPUs: two rows of one of them stand in columns, with the claim about the kind."""
+    rows = [each for at in (0, 2, 4) for each in in_turns(a[at : at + 3], b[at : at + 3], str(at))]
+    _, lines = side_by_side(rows[:2], [{}, {}], claims_together([(rows[0], rows[1])], context_of(rows)))
+    assert lines["each machine"].cells[2].count("%") == 3
+    return lines["verdict"].cells[2].partition(":")[0].replace(" ", "_")
+
+
 def printed(value: object) -> dict[str, Any]:
     """What ``--json`` prints of it."""
     out = io.StringIO()
@@ -148,6 +157,7 @@ SAYING: dict[str, Callable[[Values, Values], str]] = {
     "kind": of_kind,
     "site": on_site,
     "terminal": in_terminal,
+    "side by side": side_by_side_in_terminal,
 }
 
 

@@ -12,6 +12,7 @@ from dlperf.verdicts.conditions import (
     THIRD_PARTY,
     Pair,
     incomparable,
+    losses_of,
     obstacles,
     scores,
     stops,
@@ -31,6 +32,7 @@ from dlperf.verdicts.inference.verdict import (
     judge_claim,
 )
 from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, of_versions, over_machines
+from dlperf.verdicts.losses import Alike, alike_losses
 from dlperf.verdicts.variation import UNKNOWN, Known, KnownOfHardware, known_of_hardware, known_of_pair
 
 DECIDED = ("better", "worse")
@@ -74,6 +76,12 @@ class Claim:
     def of_kind(self) -> bool:
         """Whether it is about the kind of the machines, not one of them."""
         return bool(self.machines)
+
+    @property
+    def alike(self) -> Alike | None:
+        """How far the losses of a claim are apart; None where it claims nothing, or no losses are printed."""
+        pairs = self.machines or ((self.a, self.b),)
+        return alike_losses(*losses_of(pairs)) if self.verdict.code in DECIDED else None
 
     @property
     def gain(self) -> float | None:

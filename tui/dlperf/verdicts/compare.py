@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dlperf.errors import RequestError
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, Context, context_of, joint_level
+from dlperf.verdicts.conditions import Pair
 from dlperf.verdicts.variation import KnownOfHardware
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]
@@ -112,7 +113,7 @@ def compare(
     clear = [key for key in shared if len(left[key]) == len(right[key]) == 1]
     context = context or context_of(rows)
     return Comparisons(
-        pairs=_claims([(left[key][0], right[key][0]) for key in clear], context, loss),
+        pairs=claims_together([(left[key][0], right[key][0]) for key in clear], context, loss),
         only_a=tuple(_missing(left, right, axes)),
         only_b=tuple(_missing(right, left, axes)),
         ambiguous=tuple(_ambiguity(key, len(left[key]), len(right[key])) for key in shared if key not in clear),
@@ -120,9 +121,7 @@ def compare(
     )
 
 
-def _claims(
-    pairs: Sequence[tuple[ConfigurationResult, ConfigurationResult]], context: Context, loss: float | None
-) -> tuple[Claim, ...]:
+def claims_together(pairs: Sequence[Pair], context: Context, loss: float | None = None) -> tuple[Claim, ...]:
     """Compare pairs, at the level that holds for all of them together."""
     found = tuple(context.claim(*pair, loss) for pair in pairs)
     together = replace(context, level=joint_level(found))

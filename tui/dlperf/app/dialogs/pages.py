@@ -21,7 +21,7 @@ from textual.widgets import Static
 
 from dlperf.app.actions import ACTIONS, EVERYWHERE, PARTS, Action, bindings_of
 from dlperf.app.guarded import ClosesOnce
-from dlperf.app.model.table import Column, Row, aligned, markdown
+from dlperf.app.model.table import NOTHING, Column, Row, aligned, markdown
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.messages import _
 from dlperf.view.text import printable
@@ -131,10 +131,10 @@ class ListPage(DialogPage[Hashable]):
 
     @on(RowTable.Highlighted)
     def _show_in_full(self) -> None:
-        """Show the last cell of the selected row, which a narrow table cuts where it is a text."""
-        selected = self.query_one(RowTable).selected
-        row = self._rows.get(selected) if selected is not None and self._columns[-1].flexible else None
-        self.query_one(Static).update(row.cells[-1] if row else "")
+        """Show the last cell of the selected row, or all of a list to read, which a narrow table cuts."""
+        row = self._rows.get(self.query_one(RowTable).selected)
+        cells = row.cells[-1 if self._columns[-1].flexible else 1 :] if row else ()
+        self.query_one(Static).update("\n".join(dict.fromkeys(cell for cell in cells if cell != NOTHING)))
 
     @on(RowTable.Chosen)
     def _chosen(self, event: RowTable.Chosen) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dlperf.app.model.results_table import about_result, axes_of, figure_text
+from dlperf.app.model.side_by_side import interval_text, losses_text
 from dlperf.app.model.table import Column, Row, SortedView, Tone, axis_columns, markdown
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _, render
@@ -158,10 +159,10 @@ class ComparisonView(SortedView[ComparedPoint]):
         for side in (item.after, item.before):
             if side is not None:
                 lines += [printable(side.campaign), *(f"  {line}" for line in about_result(side)[1:])]
-        if item.claim is not None and item.claim.interval:
-            low, high = (f"{end:.3f}" for end in item.claim.interval)
-            lines.append(_("ratio {low} … {high} (interval), p = {p}", low=low, high=high, p=number(item.claim.p)))
         if item.claim is not None:
+            interval = interval_text(item.claim)
+            lines += [_("interval") + f": {interval}"] if interval else []
+            lines += filter(None, [losses_text(item.claim)])
             lines += [f"  {printable(render(why))}" for why in item.claim.reasons]
             lines += [printable(difference) for difference in differences(item.claim.a, item.claim.b)]
         return lines

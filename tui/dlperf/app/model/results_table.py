@@ -10,10 +10,8 @@ from functools import cached_property
 from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, SortedView, Tone, axis_columns, bar
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.messages import _, language
-from dlperf.plan import TrialKey
 from dlperf.table.columns import csv_text, flat_columns
 from dlperf.table.model import ConfigurationResult
-from dlperf.table.rows import row_of_trial
 from dlperf.view.text import number, percent, printable
 
 BAR_WIDTH = 8
@@ -127,74 +125,6 @@ def name_of(row: ConfigurationResult) -> Hashable:
 def peers_key(row: ConfigurationResult) -> Hashable:
     """Return what results that are compared with each other share."""
     return row.case, row.precision, row.nodes * row.gpus, row.unit
-
-
-def title_of(row: ConfigurationResult) -> str:
-    """Return the campaign of a result and, of a single trial, its number."""
-    return printable(row.campaign) + (f" #{row.trials[0].number}" if len(row.trials) == 1 else "")
-
-
-def rows_by_trial(rows: Iterable[ConfigurationResult], campaign: str, key: TrialKey) -> list[ConfigurationResult]:
-    """Return a row for each trial: first this one, then those of its configuration; none where it has no result."""
-    own = (campaign, key.configuration, key.number)
-
-    def distance(row: ConfigurationResult) -> tuple[bool, ...]:
-        is_other = (row.campaign, row.id, row.trials[0].number) != own
-        return is_other, row.id != key.configuration, row.campaign != campaign
-
-    found = sorted((row_of_trial(row, trial) for row in rows for trial in row.trials), key=distance)
-    return found if found and not distance(found[0])[0] else []
-
-
-def side_by_side(
-    rows: Sequence[ConfigurationResult], conditions: Sequence[Mapping[str, str]]
-) -> tuple[list[Column], dict[Hashable, Row]]:
-    """Return a table with a column for each result; after the values, the conditions in which they differ."""
-    first = rows[0]
-    lines: dict[str, Sequence[str]] = {
-        _("figure"): [figure_text(row) for row in rows],
-        _ratio_title(rows): [_ratio(row, first) for row in rows],
-        _("spread"): [percent(row.spread) for row in rows],
-        "n": [str(row.n or NOTHING) for row in rows],
-        _("protocol"): [row.protocol or NOTHING for row in rows],
-    }
-    lines |= zip((column.title for column in axis_columns(9, 9, 9)), zip(*map(axes_of, rows), strict=True), strict=True)
-    lines |= _unlike_conditions(conditions)
-    columns = [Column("", 24, importance=9), *(Column(title, 16, importance=8) for title in _titles(rows))]
-    return columns, {
-        name: Row((name, *map(printable, cells)), tones=("dim", *["" if len({*cells}) == 1 else "warn"] * len(cells)))
-        for name, cells in lines.items()
-    }
-
-
-def _titles(rows: Sequence[ConfigurationResult]) -> list[str]:
-    """Return a title for each result: its campaign; in one campaign the axes in which they differ."""
-    names = [title_of(row) for row in rows]
-    axes = zip((column.title for column in axis_columns(9, 9, 9)), *map(axes_of, rows), strict=True)
-    unlike = [
-        [printable(f"{axis} {value}" if value.isdigit() else value) for value in values]
-        for axis, *values in axes
-        if len({*values}) > 1
-    ]
-    return [" ".join(parts) for parts in zip(*unlike, strict=True)] if unlike and len({*names}) == 1 else names
-
-
-def _unlike_conditions(conditions: Sequence[Mapping[str, str]]) -> dict[str, Sequence[str]]:
-    """Return the conditions that differ, or that those of all are the same."""
-    names = dict.fromkeys(name for known in conditions for name in known)
-    values = {name: [known.get(name, NOTHING) for known in conditions] for name in names}
-    unlike: dict[str, Sequence[str]] = {name: each for name, each in values.items() if len({*each}) > 1}
-    title = _("environment")
-    return unlike or ({title: [_("the same")] * len(conditions)} if all(conditions) else {})
-
-
-def _ratio(row: ConfigurationResult, first: ConfigurationResult) -> str:
-    return f"{row.score / first.score:.3f}×" if first.score and row.value else NOTHING
-
-
-def _ratio_title(rows: Sequence[ConfigurationResult]) -> str:
-    alike = len({(row.case, row.precision, row.batch_size, row.gpus_total) for row in rows}) == 1
-    return _("ratio") if alike else _("ratio, unlike settings")
 
 
 def number_of_evidence(row: ConfigurationResult) -> int | None:

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Hashable, Sequence
 
 from dlperf.app.dialogs.pages import ListPage
-from dlperf.app.model.results_table import axes_of, figure_text, rows_by_trial, side_by_side, title_of
+from dlperf.app.model.results_table import axes_of, figure_text
+from dlperf.app.model.side_by_side import rows_by_trial, side_by_side, title_of
 from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.errors import DlperfError
@@ -16,12 +17,27 @@ from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.model import ConfigurationResult
 
 
-async def show_side_by_side(screen: PlaceScreen, rows: Sequence[ConfigurationResult]) -> None:
+async def show_side_by_side(
+    screen: PlaceScreen, rows: Sequence[ConfigurationResult], among: Sequence[ConfigurationResult] = ()
+) -> None:
+    """Show results in columns, the first as the baseline.
+
+    Args:
+        among: all results, by which something may be claimed of these; none for single trials.
+    """
+    from dlperf.verdicts.claims import context_of
+    from dlperf.verdicts.compare import claims_together
     from dlperf.verdicts.workspace import stated_conditions
 
-    conditions: list[dict[str, str]] = []
-    if await screen.attempt(lambda: conditions.extend(stated_conditions(screen.workspace, rows))):
-        screen.app.push_screen(ListPage(_("Side by side"), *side_by_side(rows, conditions), chooses=False))
+    tables: list[tuple[list[Column], dict[Hashable, Row]]] = []
+
+    def compare() -> None:
+        pairs = [(rows[0], row) for row in rows[1:] if among]
+        claims = claims_together(pairs, context_of(among))
+        tables.append(side_by_side(rows, stated_conditions(screen.workspace, rows), claims))
+
+    if await screen.attempt(compare):
+        screen.app.push_screen(ListPage(_("Side by side"), *tables[0], chooses=False))
 
 
 async def choose_trial(

@@ -242,7 +242,7 @@ class ResultsScreen(SortedTableScreen):
     async def action_compare(self) -> None:
         item, marked = self._selected(), self._marked()
         if len(marked) > 1:
-            await show_side_by_side(self, marked)
+            await show_side_by_side(self, marked, self._all.rows)
             return
         if isinstance(self.view, ComparisonView) or item is None:
             self.show_view(self._all)

@@ -19,7 +19,7 @@ from dlperf.app.campaigns import modified
 from dlperf.app.dialogs.pages import links
 from dlperf.app.model.choice import choice_of_points
 from dlperf.app.model.curve import Series
-from dlperf.app.model.results_table import title_of
+from dlperf.app.model.side_by_side import title_of
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
 from dlperf.app.model.trials import state_text
 from dlperf.app.screens.comparing import choose_trial, show_side_by_side

@@ -19,10 +19,8 @@ from dlperf.report.pages.results.pictures import ranked_bars
 from dlperf.report.site import locations as at
 from dlperf.report.views import Bar, FigureView, Lead, Link, TableView
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import DECIDED, Claim
-from dlperf.verdicts.conditions import losses_of
+from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.families import work_left_out
-from dlperf.verdicts.losses import alike_losses
 
 NEWS = 6
 MOST_NAMED = 4
@@ -257,13 +255,12 @@ def lead(page: Page, answer: Answer) -> Lead:
         brief=page.reason(said_of(answer.best, second, answer.context).brief),
         power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
         machines=tuple(_on_machine(page, *pair) for pair in found.machines),
-        losses=_losses(page, found) if found.verdict.code in DECIDED else "",
+        losses=_losses(page, found),
     )
 
 
 def _losses(page: Page, found: Claim) -> str:
-    known = alike_losses(*losses_of(found.machines or ((found.a, found.b),)))
-    if known is None:
+    if (known := found.alike) is None:
         return ""
     apart, limit = (_unbreakable(figures.percent(abs(share))) for share in (known.difference, known.limit))
     return page._(
