@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 
@@ -47,7 +48,8 @@ def test_campaigns_without_a_name_get_folders_of_their_own(tmp_path: Path):
 
 def test_the_order_of_those_compared_is_drawn_in_each_round_and_can_be_drawn_again_from_the_record(tmp_path: Path):
     (tmp_path / "runs").mkdir()
-    compared = (planned("a", repeats=20), planned("b", repeats=20))
+    own_axis = replace(planned("b", repeats=20).configuration, axes=(("compile", "yes"),))
+    compared = (planned("a", repeats=20), replace(planned("b", repeats=20), configuration=own_axis))
     plan = Plan(Selection(), (*compared, planned("c", "m2", repeats=20)))
     record = read_campaign(create_campaign(WorkspacePaths(tmp_path), plan, "try"))
     assert record.trials == interleaved(record.configurations, record.seed)

@@ -90,7 +90,7 @@ def test_an_export_replaces_its_own_file_and_nothing_else(run: Query, tmp_path: 
 
 def test_every_field_of_a_result_is_in_the_database():
     columns = set(re.findall(r"^  (\w+) (?:TEXT|INTEGER|REAL)", SCHEMA.read_text(), re.MULTILINE))
-    elsewhere = {"case", "trials", "findings", "metrics", "conditions", "losses", "needs", "schema"}
+    elsewhere = {"case", "trials", "findings", "metrics", "conditions", "losses", "needs", "schema", "options"}
     for kind in (ConfigurationResult, TrialResult, MetricResult):
         assert {item.name for item in fields(kind)} - columns <= elsewhere
 

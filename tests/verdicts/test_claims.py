@@ -40,6 +40,16 @@ def test_five_interleaved_trials_each_under_equal_conditions_give_a_claim() -> N
     assert found.interval[0] < found.ratio < found.interval[1]  # type: ignore[operator]
 
 
+def test_an_axis_that_one_program_has_not_counts_as_what_the_other_does_whatever_is_chosen() -> None:
+    chosen = replace(LOW, axes=(("checkpointing", "full"), ("compile", "yes"), ("context_parallel", 1)))
+    fixed = replace(HIGH, axes=(("checkpointing", "full"),), options={"compile": "yes"})
+    assert claim(chosen, fixed).verdict.code == "better"
+    for other in (replace(fixed, options={"compile": "no"}), replace(fixed, options={})):
+        assert codes(chosen, other) == ["unequal_setting"]
+    parts = replace(chosen, axes=(*chosen.axes[:2], ("context_parallel", 2)))
+    assert str(claim(parts, fixed).reasons[0]) == "context_parallel 2 against 1"
+
+
 def test_less_of_what_should_be_low_is_better() -> None:
     low, high = (replace(row, unit="GB", direction="lower", metric="memory") for row in (LOW, HIGH))
     assert (claim(high, low).verdict.code, claim(low, high).verdict.code) == ("better", "worse")

@@ -119,6 +119,12 @@ def test_an_axis_that_both_sides_fix_may_differ():
     assert pair.ratio == pytest.approx(1.2)
 
 
+def test_programs_pair_where_one_lets_choose_what_the_other_does_anyway():
+    rows = [row("c", 100, framework="x", axes=(("compile", "no"), ("tensor_parallel", 1)))]
+    rows += [row("c", 120, framework="y", options={"compile": "no", "data": "made"})]
+    assert only(rows, "framework=x", "framework=y").ratio == pytest.approx(1.2)
+
+
 def test_single_configurations_are_compared_whatever_their_axes():
     rows = [row("a", 100), row("a", 190, gpus=2)]
     assert only(rows, "h_f_m_fp32_bs8_1n1g", "a/h_f_m_fp32_bs8_1n2g").ratio == pytest.approx(1.9)

@@ -19,6 +19,8 @@ PARTS = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 """Axes of the parts of one model that so many GPUs hold together."""
 EXPERTS = ("expert_parallel",)
 """Axis of the groups of experts."""
+ONE_WHERE_ABSENT = (ACCUMULATION, *PARTS, *EXPERTS)
+"""Axes whose value is 1 in a program that has them not."""
 REVISION = "revision"
 """Axis of two versions of a program that are compared."""
 _UNSAFE = re.compile(r"[^\w.-]+", re.ASCII)

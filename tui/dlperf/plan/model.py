@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from dlperf.catalog.axes import REVISION, Configuration
+from dlperf.catalog.axes import Configuration
 from dlperf.catalog.machines import Container, Node, Positive, Preparation, Price
 from dlperf.catalog.units import Aggregation, CompileCache, Direction, Scope
 from dlperf.messages import Message
@@ -274,15 +274,14 @@ def interleaved(configurations: Sequence[PlannedConfiguration], seed: str = "") 
 
 
 def _round(configurations: Sequence[PlannedConfiguration], number: int, seed: str) -> list[str]:
-    """Return the configurations of a round; those that differ in nothing but program and version change places."""
+    """Return the configurations of a round; those change places that differ in nothing but program and further axes."""
     due = [item.configuration for item in configurations if number <= item.rounds]
     names = [item.id for item in due]
     if not seed:
         return names
     places: dict[Configuration, list[int]] = {}
     for place, item in enumerate(due):
-        axes = tuple(axis for axis in item.axes if axis[0] != REVISION)
-        places.setdefault(replace(item, framework="", axes=axes), []).append(place)
+        places.setdefault(replace(item, framework="", axes=()), []).append(place)
     draw = random.Random(f"{seed} {number}")
     for group in places.values():
         for place, name in zip(group, draw.sample([names[place] for place in group], len(group)), strict=True):

@@ -30,7 +30,7 @@ def flat_columns(
     """Return the cells of each column, one for each axis of any row; a missing one is None."""
     names = dict.fromkeys((*COLUMNS, *(item.name for item in fields(kind))))
     columns = {name: [row.cell(name) for row in rows] for name in names}
-    del columns["metrics"]
+    del columns["metrics"], columns["options"]
     columns |= axis_columns(columns.pop("axes"))
     columns["status"] = [str(row.status) for row in rows]
     columns["trials"] = [";".join("" if t.value is None else repr(t.value) for t in row.trials) for row in rows]

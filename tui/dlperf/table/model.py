@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from dlperf.catalog.axes import Configuration
+from dlperf.catalog.axes import ONE_WHERE_ABSENT, AxisValue, Configuration
 from dlperf.catalog.units import Direction
 from dlperf.measured.findings.program_faults import FAULTS, UNFAIR
 from dlperf.measured.model import MetricValue, TrialResult
@@ -101,6 +101,8 @@ class ConfigurationResult(Configuration):
     """Data types of a step and loss scaling, as the trials report them, else as planned."""
     tuning: str = ""
     """``stock`` or ``tuned``, as the recipe states; empty where it does not."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """What its program does whatever is chosen, as planned."""
     variant: int = 1
     """Number of the figure where a report prints several for one configuration."""
     metrics: tuple[MetricResult, ...] = ()
@@ -116,6 +118,12 @@ class ConfigurationResult(Configuration):
     def cell(self, column: str) -> Any:
         """Return the value of one of ``COLUMNS``."""
         return self.id if column == "configuration" else getattr(self, column)
+
+    def setting(self, name: str) -> AxisValue | None:
+        """Return the value of an axis, of one that its program has not what that does; None if it is not stated."""
+        absent = 1 if name in ONE_WHERE_ABSENT else None
+        found: AxisValue | None = dict(self.axes).get(name, self.options.get(name, absent))
+        return found
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -159,5 +167,6 @@ class ConfigurationResult(Configuration):
         return self.status.code == "published"
 
 
-COLUMNS = ("campaign", "configuration", *(item.name for item in fields(ConfigurationResult) if item.name != "campaign"))
+_FURTHER = tuple(item.name for item in fields(ConfigurationResult) if item.name not in ("campaign", "options"))
+COLUMNS = ("campaign", "configuration", *_FURTHER)
 """The id of the configuration, and the fields, in the order of tables and files."""

@@ -73,6 +73,7 @@ def _measured_row(
         campaign=record.name,
         numerics=_numerics(planned, trials),
         tuning=planned.tuning,
+        options=planned.options,
         unit=planned.unit,
         metric=planned.primary.id,
         direction=planned.primary.direction,

@@ -51,8 +51,8 @@ class Comparisons:
 
 
 def axis_value(row: ConfigurationResult, axis: str) -> str:
-    """Return the value of an axis as text; ``None`` for a further axis that the row does not have."""
-    return str(getattr(row, axis) if axis in AXES else dict(row.axes).get(axis))
+    """Return the value of an axis as text; ``None`` for a further one of which the row says nothing."""
+    return str(getattr(row, axis) if axis in AXES else row.setting(axis))
 
 
 def axes_of(rows: Iterable[ConfigurationResult]) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
         ("batch_size", a.batch_size, b.batch_size),
         ("scale", a.scale, b.scale),
         ("tuning", a.tuning or NOT_STATED, b.tuning or NOT_STATED),
-        *((name, dict(a.axes).get(name), dict(b.axes).get(name)) for name in sorted(dict((*a.axes, *b.axes)))),
+        *((name, a.setting(name), b.setting(name)) for name in sorted(dict((*a.axes, *b.axes)))),
     ]
     for name, left, right in settings:
         if left != right and name != REVISION:
