@@ -125,6 +125,13 @@ def test_programs_pair_where_one_lets_choose_what_the_other_does_anyway():
     assert only(rows, "framework=x", "framework=y").ratio == pytest.approx(1.2)
 
 
+def test_an_axis_of_neither_side_need_not_be_equal():
+    rows = [row("c", 100, framework="x", options={"compile": "step"})]
+    rows += [row("c", 120, framework="y", options={"compile": "model and loss"})]
+    rows += [row("c", 90, framework="z", axes=(("compile", "no"),))]
+    assert only(rows, "framework=x", "framework=y").ratio == pytest.approx(1.2)
+
+
 def test_single_configurations_are_compared_whatever_their_axes():
     rows = [row("a", 100), row("a", 190, gpus=2)]
     assert only(rows, "h_f_m_fp32_bs8_1n1g", "a/h_f_m_fp32_bs8_1n2g").ratio == pytest.approx(1.9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from dlperf.errors import RequestError
 from dlperf.table.model import ConfigurationResult
@@ -99,11 +100,12 @@ def compare(
     Raises:
         RequestError: the sides share no configuration.
     """
-    axes = [axis for axis in axes_of(rows) if axis not in a.fixed | b.fixed]
-    left, right = (_by_key(rows, side, axes) for side in (a, b))
-    for side, rows_of_side in ((a, left), (b, right)):
+    chosen = [list(filter(side.matches, rows)) for side in (a, b)]
+    for side, rows_of_side in zip((a, b), chosen, strict=True):
         if not rows_of_side:
             raise RequestError(f"{side.text}: no result has all of these: see `dlperf results`")
+    axes = [axis for axis in axes_of(chain(*chosen)) if axis not in a.fixed | b.fixed]
+    left, right = (_by_key(rows_of_side, axes) for rows_of_side in chosen)
     shared = [key for key in left if key in right]
     if not shared:
         raise RequestError(
@@ -128,11 +130,10 @@ def claims_together(pairs: Sequence[Pair], context: Context, loss: float | None 
     return found if together.level == context.level else tuple(together.claim(*pair, loss) for pair in pairs)
 
 
-def _by_key(rows: Iterable[ConfigurationResult], side: Selector, axes: Sequence[str]) -> ByKey:
+def _by_key(rows: Iterable[ConfigurationResult], axes: Sequence[str]) -> ByKey:
     found: ByKey = {}
     for row in rows:
-        if side.matches(row):
-            found.setdefault(tuple(axis_value(row, axis) for axis in axes), []).append(row)
+        found.setdefault(tuple(axis_value(row, axis) for axis in axes), []).append(row)
     return found
 
 
