@@ -100,7 +100,7 @@ def test_a_total_by_the_clock_needs_no_number_of_gpus(tmp_path: Path) -> None:
         f"{start} batch size 4, global batch size 32, gradient accumulation steps 1, sequence length 8192, "
         "total steps 40 (warmup 2)\n"
         + "".join(
-            f"[titan] 2026-01-02 03:00:{step:02},000 - root - INFO - step: {step:2}  loss: 8.0  "
+            f"[titan] 2026-01-02 03:00:{step:02},250 - root - INFO - step: {step:2}  loss: 8.0  "
             "memory: 40.1GiB(50.6%)  tps: 32,768  tflops: 100.0  mfu: 20.0%\n"
             for step in range(1, 41)
         )

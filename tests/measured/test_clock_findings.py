@@ -32,8 +32,12 @@ def _line(step: int, seconds: float) -> str:
     return f"DLPERF {moment} step={step} samples={step * BATCH}\n"
 
 
-def _measured(paths: TrialPaths, log_format: str = "dlperf", **protocol: str) -> TrialResult:
-    item = replace(planned(protocol=PROTOCOL | protocol), format=log_format)
+def _measured(
+    paths: TrialPaths, log_format: str = "dlperf", gpus: int = 2, unit: str = "images/s", **protocol: str
+) -> TrialResult:
+    item = replace(planned(gpus, protocol=PROTOCOL | protocol), format=log_format, unit=unit)
+    if unit == "tokens/s":
+        item = replace(item, configuration=replace(item.configuration, axes=(("sequence_length", 2048),)))
     return measure_trial(paths, item, TrialStatus(TrialKey(item.configuration.id, 1), State.SUCCEEDED))
 
 
@@ -218,3 +222,24 @@ def test_a_real_supervisor_records_what_shows_a_clock_that_was_set(tmp_path: Pat
     result = _measured(TrialPaths(tmp_path / "trial"))
     assert ("clock_moved" in _codes(result)) is bool(moved)
     assert result.usable is not bool(moved)
+
+
+AUTOMODEL = (
+    "{:%Y-%m-%d %H:%M:%S} | INFO | root | step {} | epoch 0 | loss 5.7935 | grad_norm 1.0428 | lr 3.00e-04 | "
+    "mem 20.78 GiB | tps 28523.64(28523.64/gpu) | num_label_tokens 8192\n"
+)
+
+
+@pytest.mark.parametrize(("every", "severity"), [(0.6, "warning"), (6.0, "note"), (30.0, None)])
+def test_whole_seconds_in_a_short_window_are_a_caveat_of_a_value_by_time(tmp_path, every: float, severity: str):
+    moments = (datetime(2026, 11, 27, 20, 45) + timedelta(seconds=step * every) for step in range(STEPS))
+    write_trial(TrialPaths(tmp_path), {"n0/out.log": "".join(map(AUTOMODEL.format, moments, range(STEPS)))})
+    by_time, printed = (
+        _measured(TrialPaths(tmp_path), "nemo-automodel", gpus=1, unit="tokens/s", estimator=f"{rule}(skip=10)")
+        for rule in ("rate", "tipc")
+    )
+    assert None not in (by_time.value, printed.value)
+    assert _codes(by_time).get("coarse_clock") == severity
+    assert "coarse_clock" not in _codes(printed)
+    said = "the log's times are whole seconds: one is 3.3 % of the measured window of 30 s"
+    assert (said in [str(finding.message) for finding in by_time.findings]) == (severity == "warning")

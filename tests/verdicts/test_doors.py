@@ -23,7 +23,7 @@ from dlperf.app.model.side_by_side import side_by_side
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.cli.output import print_json
 from dlperf.errors import ExitCode, RequestError
-from dlperf.messages.finding import warning
+from dlperf.messages.finding import note, warning
 from dlperf.report.answer import Answer, answers
 from dlperf.report.ci import write_ci_files
 from dlperf.report.data import SiteData
@@ -260,6 +260,18 @@ def test_what_is_left_of_trials_that_failed_may_be_worse_but_is_never_the_same(v
         assert ("1 of 8 trials failed" in str(judged.verdict)) == (outcome == "cannot_tell")
         assert not judged.wants_trials
     assert "1 of 8 trials failed" in str(claim(before, now).verdict)
+
+
+@pytest.mark.parametrize(("share", "outcome"), [(0.002, "better"), (1 / 30, "cannot_tell")])
+def test_a_difference_of_a_second_of_short_windows_is_none(share: float, outcome: str) -> None:
+    whole = note("coarse_clock", share=share, window=1 / share)
+    a, b = (row(*(value,) * 5, turn=turn) for turn, value in enumerate((1024 / 31, 1024 / 30)))
+    now = replace(b, trials=tuple(replace(trial, findings=(whole,)) for trial in b.trials))
+    (reference,) = baseline_of("main", [a], [a]).references
+    for judged in (judge_rows(a, now), judge_reference(reference, replace(now, campaign="two"))):
+        assert judged.outcome == outcome
+    assert claim(a, now).verdict.code == outcome
+    assert judge_rows(row(*STEADY), row(*STEADY, turn=1)).outcome == "same"
 
 
 def test_a_comparison_lacks_what_the_later_side_alone_does_not_have() -> None:

@@ -42,6 +42,13 @@ def test_half_a_unit_of_each_side_may_be_rounding(a, b, units):
     assert rounding(b, a) == pytest.approx(hidden)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "sides"), [([100.0] * 5, [103.4] * 5, 2), ([100.0, 103.4], [103.4, 106.6, 100.0], 1), ([], [100.0], 0)]
+)
+def test_a_window_may_be_a_unit_of_its_times_longer(a, b, sides):
+    assert rounding(a, b, clock=1 / 30) == pytest.approx(sides / 30)
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.05, 0.1])
 def test_what_is_printed_is_never_further_from_the_truth_than_rounding_and_noise_explain(noise: float):
     draw = random.Random(5)

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import isfinite, nan
 from typing import Literal
 
-from dlperf.catalog.units import counts_samples, is_time
+from dlperf.catalog.units import counts_samples
 from dlperf.evidence.arrivals import arrival_times
 from dlperf.evidence.facts import conditions_of
 from dlperf.evidence.gather import Evidence
@@ -45,7 +45,6 @@ from dlperf.measured.metrics import Source, metrics_of
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.measured.run import Measured, measure_planned
 from dlperf.measured.statistics import flop_limit, samples_per_joule
-from dlperf.measured.throughput.estimators import parse_estimator
 from dlperf.measured.throughput.figure import Figure
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, error, warning
@@ -249,11 +248,10 @@ def _clock_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
     if trial.run is None or trial.figure is None or trial.records is None:
         return ()
     figure, arrivals, has_times = trial.figure, trial.evidence.arrivals, trial.evidence.has_own_times
-    by_time = parse_estimator(figure.estimator).from_timestamps or is_time(figure.unit)
-    if by_time and not has_times:
+    if figure.is_timed and not has_times:
         return (finding_of_arrival(*trial.records, arrivals),)
     moved = max(trial.clock_setting, clock_set_between(*trial.records, arrivals), key=abs) if has_times else 0.0
-    if by_time:
+    if figure.is_timed:
         return findings_of_clock(*trial.records, moved)
     is_doubtful = moved or not has_times
     return findings_of_printed(trial.run.reading, figure, *trial.records, arrivals, moved) if is_doubtful else ()

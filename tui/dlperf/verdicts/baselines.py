@@ -18,8 +18,7 @@ from dlperf.runs.store import parse_record, write_record
 from dlperf.table.load import Filters, load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import row_of_metric
-from dlperf.verdicts.conditions import last_start, scores
-from dlperf.verdicts.inference.rounding import rounding
+from dlperf.verdicts.conditions import last_start, rounding_of, scores
 from dlperf.verdicts.inference.verdict import APART, judge, two_campaigns
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_rows
 from dlperf.verdicts.refusals import refusals
@@ -96,7 +95,7 @@ def _reference(row: ConfigurationResult, known: Known) -> BaselineReference:
             f"{row.campaign}/{row.id}: {row.metric} is not above 0, and a baseline compares ratios: leave it out"
         )
     values = scores(row)
-    evidence = replace(two_campaigns(values, values, known.campaigns), rounding=rounding(row.values, row.values))
+    evidence = replace(two_campaigns(values, values, known.campaigns), rounding=rounding_of([row], [row]))
     found = judge(evidence, APART) if len(values) >= APART.least else None
     if found is None:
         raise RequestError(

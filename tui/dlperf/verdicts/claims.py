@@ -14,12 +14,12 @@ from dlperf.verdicts.conditions import (
     incomparable,
     losses_of,
     obstacles,
+    rounding_of,
     scores,
     stops,
     within_drift,
 )
 from dlperf.verdicts.families import family_of
-from dlperf.verdicts.inference.rounding import rounding
 from dlperf.verdicts.inference.verdict import (
     CLAIM,
     LEAST_UNITS,
@@ -235,7 +235,7 @@ def _within_machines(a: ConfigurationResult, b: ConfigurationResult, difference:
 
 def _evidence(a: ConfigurationResult, b: ConfigurationResult, known: Known) -> Sides:
     machines = () if a.hardware == b.hardware else (known.between_machines,)
-    return Sides(scores(a), scores(b), between=machines, rounding=rounding(a.values, b.values))
+    return Sides(scores(a), scores(b), between=machines, rounding=rounding_of([a], [b]))
 
 
 def _invitation(found: Verdict | None, evidence: Sides, of_kind: bool) -> Message:

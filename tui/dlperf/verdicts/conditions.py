@@ -9,13 +9,16 @@ from itertools import groupby
 from math import prod
 
 from dlperf.catalog.axes import REVISION
+from dlperf.catalog.units import is_rate, is_time
 from dlperf.evidence.facts import LIBRARIES
+from dlperf.measured.findings.clock import COARSE_CLOCK
 from dlperf.measured.findings.trials import WINDOW_SECONDS
 from dlperf.measured.losses import Losses
 from dlperf.messages import N_, Message, message
 from dlperf.table.conditions import used_numerics
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.families import family_of, work_left_out
+from dlperf.verdicts.inference.rounding import rounding
 from dlperf.verdicts.losses import unlike_losses
 from dlperf.verdicts.refusals import refusals
 
@@ -172,6 +175,21 @@ def neighbours(a: ConfigurationResult, b: ConfigurationResult) -> tuple[list[flo
         else:
             waiting = side, score
     return [left for left, _ in pairs], [right for _, right in pairs]
+
+
+def rounding_of(a: Sequence[ConfigurationResult], b: Sequence[ConfigurationResult]) -> float:
+    """Return the relative difference that printed digits, or times in whole seconds, alone may make of two sides."""
+    left, right = ([value for row in side for value in row.values] for side in (a, b))
+    return rounding(left, right, max((_clock_share(row) for row in (*a, *b)), default=0.0))
+
+
+def _clock_share(row: ConfigurationResult) -> float:
+    """Return which part of the measured window the unit of its times is, of a value that follows from them."""
+    if not is_rate(row.unit, row.direction) and not is_time(row.unit):
+        return 0.0
+    said = (item for trial in row.usable_trials for item in trial.findings if item.code == COARSE_CLOCK)
+    shares = (item.message.parameters.get("share") for item in said)
+    return max((share for share in shares if isinstance(share, float)), default=0.0)
 
 
 def stops(pairs: Sequence[Pair], least: int) -> int:

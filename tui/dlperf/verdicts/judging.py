@@ -11,8 +11,7 @@ from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim, ratio_interval, undecided
 from dlperf.verdicts.compare import Comparisons
-from dlperf.verdicts.conditions import neighbours, same_machine, scores
-from dlperf.verdicts.inference.rounding import rounding
+from dlperf.verdicts.conditions import neighbours, rounding_of, same_machine, scores
 from dlperf.verdicts.inference.verdict import (
     APART,
     IN_TURNS,
@@ -153,12 +152,12 @@ def _lasting(before: ConfigurationResult, now: ConfigurationResult) -> list[Mess
 def _evidence(before: ConfigurationResult, now: ConfigurationResult, known: Known) -> tuple[Sides, bool]:
     """Return the trials of both, and whether they alternated."""
     sides, pairs = (scores(before), scores(now)), neighbours(before, now)
-    apart, hidden = not same_machine(before, now), rounding(before.values, now.values)
+    apart, rounded = not same_machine(before, now), rounding_of([before], [now])
     alternated = before.campaign == now.campaign and not apart and 2 * len(pairs[0]) > min(map(len, sides))
     if alternated:
-        return Sides(*pairs, paired=True, rounding=hidden), True
+        return Sides(*pairs, paired=True, rounding=rounded), True
     found = two_campaigns(*sides, known.campaigns, known.between_machines if apart else None)
-    return replace(found, rounding=hidden), False
+    return replace(found, rounding=rounded), False
 
 
 def judge_pairs(compared: Comparisons, options: Options = DEFAULTS) -> list[Judgement]:

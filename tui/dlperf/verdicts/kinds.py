@@ -8,8 +8,17 @@ from statistics import fmean
 
 from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import Pair, Recorded, in_turns, last_start, machine_of, recorded, same_machine, scores
-from dlperf.verdicts.inference.rounding import rounding
+from dlperf.verdicts.conditions import (
+    Pair,
+    Recorded,
+    in_turns,
+    last_start,
+    machine_of,
+    recorded,
+    rounding_of,
+    same_machine,
+    scores,
+)
 from dlperf.verdicts.inference.verdict import Sides
 
 VERSION = "framework_version"
@@ -62,8 +71,8 @@ def _standing(row: ConfigurationResult) -> ConfigurationResult:
 def over_machines(pairs: Sequence[Pair]) -> Sides:
     """Return the evidence of several machines, each of which counts once."""
     a, b = ([fmean(scores(row)) for row in side] for side in zip(*pairs, strict=True))
-    hidden = fmean(rounding(left.values, right.values) for left, right in pairs)
-    return Sides(a, b, paired=True, rounding=hidden)
+    rounded = fmean(rounding_of([left], [right]) for left, right in pairs)
+    return Sides(a, b, paired=True, rounding=rounded)
 
 
 def _same_work(row: ConfigurationResult, wanted: ConfigurationResult) -> bool:

@@ -13,9 +13,8 @@ from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim
-from dlperf.verdicts.conditions import Recorded, last_start, machine_of
+from dlperf.verdicts.conditions import Recorded, last_start, machine_of, rounding_of
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, LevelChange, last_change
-from dlperf.verdicts.inference.rounding import rounding
 from dlperf.verdicts.inference.verdict import Policy, Sides, Verdict, judge
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, Outcome, describe_verdict
 from dlperf.verdicts.refusals import failures, refusals
@@ -68,26 +67,26 @@ def judge_history(
 
 
 def _change(history: Rows, looks: int) -> LevelChange | None:
-    def hidden(before: slice, since: slice) -> float:
-        return _hidden(history[before], history[since])
+    def rounded(before: slice, since: slice) -> float:
+        return _rounded(history[before], history[since])
 
-    return last_change([each.score for each in history], [machine_of(each) for each in history], looks, hidden)
+    return last_change([each.score for each in history], [machine_of(each) for each in history], looks, rounded)
 
 
-def _hidden(before: Rows, since: Rows) -> float:
+def _rounded(before: Rows, since: Rows) -> float:
     """Return the relative difference that rounding alone may make on the machine on which it makes most."""
 
-    def printed(rows: Rows, machine: Recorded) -> list[float]:
-        return [value for each in rows if machine_of(each) == machine for value in each.values]
+    def of(machine: Recorded, rows: Rows) -> Rows:
+        return [each for each in rows if machine_of(each) == machine]
 
     machines = {machine_of(each) for each in before}
-    return max((rounding(printed(before, name), printed(since, name)) for name in machines), default=0.0)
+    return max((rounding_of(of(name, before), of(name, since)) for name in machines), default=0.0)
 
 
 def _sides(before: Rows, since: Rows) -> Sides:
     """Return the evidence of campaigns on one machine."""
     a, b = ([each.score for each in side] for side in (before, since))
-    return Sides(a, b, alike=True, rounding=_hidden(before, since))
+    return Sides(a, b, alike=True, rounding=_rounded(before, since))
 
 
 def _open(row: ConfigurationResult, *why: Message) -> Judgement:

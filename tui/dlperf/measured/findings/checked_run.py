@@ -39,6 +39,17 @@ class CheckedRun:
         return slice(estimate.first, estimate.last + 1)
 
     @cached_property
+    def window_seconds(self) -> float:
+        """Length of the measured window by the times of its records; 0 without times."""
+        times = finite(self.run.samples.time[self.measured])
+        return times[-1] - times[0] if times else 0.0
+
+    @property
+    def clock_share(self) -> float:
+        """The unit of rounded times as a part of the measured window."""
+        return self.reading.clock_resolution / self.window_seconds if self.window_seconds > 0 else 0.0
+
+    @cached_property
     def speeds(self) -> Sequence[float]:
         """Printed throughput in the measured window; empty if unknown, or if one printed value is the figure."""
         if self.figure is not None and self.figure.estimator == "printed()":

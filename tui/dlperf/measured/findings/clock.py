@@ -10,16 +10,21 @@ from statistics import median
 
 from dlperf.evidence.arrivals import Arrival, arrival_times
 from dlperf.formats.samples import Samples
+from dlperf.measured.findings.checked_run import CheckedRun
 from dlperf.measured.throughput.figure import Figure, rate_at
 from dlperf.measured.throughput.reading import Reading
 from dlperf.messages.finding import Finding, error, note, warning
 
+COARSE_CLOCK = "coarse_clock"
+"""Finding that the times of a log are whole seconds in a short window."""
 LOOK_SECONDS = 0.1
 """A line arrives so much before it is seen, at most."""
 LOOK_SHARE = 1e-4
 """The same as a part of the time since the start, in long trials."""
 LEAST_SHARE = 0.005
 """Of the window: smaller differences do not matter."""
+LEAST_NOTED = 0.001
+"""Of the window: no smaller difference is sought."""
 LARGE_SHARE = 0.1
 """Of the window, from which a rate by timestamps is none."""
 TOGETHER = 1.5
@@ -28,6 +33,15 @@ FEW_SECONDS = 1.0
 """What is tolerated more where there are fewer arrivals than both ends have."""
 ENDS = 5
 """Arrivals at each end of the window: of these, the line that waited least for being seen counts."""
+
+
+def coarse_clock(context: CheckedRun) -> Finding | None:
+    """Say how exactly a window is known whose times are whole seconds in the log: to one of them."""
+    share, is_timed = context.clock_share, context.figure is not None and context.figure.is_timed
+    if not is_timed or context.run.timed_on_arrival or share <= LEAST_NOTED:
+        return None
+    make = note if share <= LEAST_SHARE else warning
+    return make(COARSE_CLOCK, share=share, window=context.window_seconds)
 
 
 def findings_of_clock(samples: Samples, first: int, last: int, moved: float) -> tuple[Finding, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 
-from dlperf.evidence.columns import finite, is_median_at_most
+from dlperf.evidence.columns import is_median_at_most
 from dlperf.formats.samples import STEPS_PER_SECOND
 from dlperf.measured.findings.checked_run import CheckedRun
+from dlperf.measured.findings.clock import coarse_clock
 from dlperf.measured.findings.order import clock_back, interleaved_ranks, long_gap, mixed_programs, step_back
 from dlperf.measured.throughput.estimators import CONTINUED
 from dlperf.measured.throughput.figure import (
@@ -154,7 +155,7 @@ def _printed_rate(context: CheckedRun) -> Finding | None:
     if context.run.timed_on_arrival:
         return None
     difference = figure.value_printed / figure.value_from_timestamps - 1
-    if abs(difference) <= PRINTED_LIMIT or abs(difference) <= PRINTED_LIMIT + _clock_error(context):
+    if abs(difference) <= PRINTED_LIMIT + context.clock_share:
         return None
     if difference > 0 and figure.estimate.samples < LEAST_GAPS:
         return None
@@ -180,13 +181,6 @@ def _hint(context: CheckedRun, printed: float, timed: float) -> Message | str:
 def _micro_batch_rate(context: CheckedRun) -> Finding | None:
     count = context.reading.uncounted_batches if context.figure else 1
     return warning("micro_batch_rate", count=count) if count > 1 else None
-
-
-def _clock_error(context: CheckedRun) -> float:
-    """Return the error of rounded timestamps relative to the window."""
-    times = finite(context.run.samples.time[context.measured])
-    elapsed = times[-1] - times[0] if times else 0.0
-    return context.reading.clock_resolution / elapsed if elapsed > 0 else 0.0
 
 
 def _several_runs(context: CheckedRun) -> Finding | None:
@@ -313,6 +307,7 @@ def _own_total(context: CheckedRun) -> Finding | None:
 _CHECKS: tuple[Callable[[CheckedRun], Finding | None], ...] = (
     _above_flop_limit,
     mixed_programs,
+    coarse_clock,
     _printed_rate,
     _micro_batch_rate,
     _drift,

@@ -91,6 +91,11 @@ class Figure:
         return self.estimate.unit
 
     @property
+    def is_timed(self) -> bool:
+        """Whether the value follows from the times of the records, not from what they print."""
+        return parse_estimator(self.estimator).from_timestamps or is_time(self.unit)
+
+    @property
     def pauses(self) -> Literal["", "with", "without"]:
         return pauses_of(self.estimator)
 

@@ -1,4 +1,4 @@
-"""What the digits with which values were printed hide of their difference. Pure."""
+"""What the digits with which values, or the times behind them, were printed hide of their difference. Pure."""
 
 from __future__ import annotations
 
@@ -12,15 +12,23 @@ ZEROS = 3
 ZEROS_OF_SIDE = 2
 """Decimals of zero by which a side is shown to have fewer than the other: one of a hundred by chance."""
 
+MOST_UNITS = 1.5
+"""Units by which the values of a side differ at most of which rounding may hide the mean."""
 
-def rounding(a: Sequence[float], b: Sequence[float]) -> float:
+
+def rounding(a: Sequence[float], b: Sequence[float], clock: float = 0.0) -> float:
     """Return the relative difference that rounding alone may make of two sides, whose values are as they were printed.
 
     Each value may be half a unit of its last digit more or less. Values of a side that vary by two units average it
     out.
+
+    Args:
+        clock: the unit of the times from which the values follow, as a part of a window: it may be so much longer.
     """
     if not a or not b or min(*a, *b) <= 0:
         return 0.0
+    if clock:
+        return sum(clock for side in (a, b) if max(side) <= (1 + MOST_UNITS * clock) * min(side))
     values, sides = {*a, *b}, (set(a), set(b))
     common = _decimals(values)
     if common < 0 and len(values) * -common < ZEROS:
@@ -34,7 +42,7 @@ def rounding(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def _hidden(values: Sequence[float], unit: float) -> float:
-    if unit < 10.0 ** -max(DECIMALS) or max(values) - min(values) > 1.5 * unit:
+    if unit < 10.0 ** -max(DECIMALS) or max(values) - min(values) > MOST_UNITS * unit:
         return 0.0
     return unit / 2 / min(values)
 
