@@ -296,6 +296,14 @@ def test_gpus_of_which_none_is_known_to_be_slower(readings: list[GpuReading]) ->
     assert findings_of_telemetry(readings) == ()
 
 
+def test_a_gpu_that_waits_for_its_host_is_found() -> None:
+    readings = [GpuReading(gpu, utilization_percent=busy) for gpu in ("a:0", "a:1") for busy in (99, 97, 99, 96, 99)]
+    assert findings_of_telemetry(readings) == ()
+    (finding,) = findings_of_telemetry([*readings, *[GpuReading("a:1", utilization_percent=70)] * 5])
+    assert (finding.code, finding.severity) == ("idle_gpu", "note")
+    assert str(finding.message) == "no kernel ran on GPU a:1 in 16 % of the window: host or data held it up"
+
+
 def test_a_contended_gpu_is_found() -> None:
     readings = [GpuReading("a:0", 0, 0), GpuReading("a:1", 0, 2), GpuReading("b:0", 0, 1)]
 

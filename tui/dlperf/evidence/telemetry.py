@@ -45,6 +45,8 @@ class GpuReading:
     """Processes on the GPU that do not belong to the trial; None if not sampled."""
     sm_clock_mhz: float | None = None
     """Clock of the multiprocessors; None if not sampled."""
+    utilization_percent: float | None = None
+    """Share of the time in which a kernel ran; None if not sampled."""
 
 
 @dataclass(frozen=True)
@@ -151,14 +153,15 @@ def parse_telemetry(lines: Iterable[str], node: str) -> Iterator[TelemetryRow]:
     for row in csv.DictReader(lines, quoting=csv.QUOTE_NONE):
         numbers = {name: number for name, cell in row.items() if (number := _number(cell)) is not None}
         if "time" in numbers:
-            yield TelemetryRow(numbers["time"], numbers, _reading(row, node, numbers.get("sm_clock_mhz")))
+            yield TelemetryRow(numbers["time"], numbers, _reading(row, node, numbers))
 
 
-def _reading(row: Mapping[str, str | None], node: str, clock: float | None) -> GpuReading | None:
+def _reading(row: Mapping[str, str | None], node: str, numbers: Mapping[str, float]) -> GpuReading | None:
     if not row.get("gpu"):
         return None
     throttled, foreign = _integer(row.get("throttle_reasons"), 0), _integer(row.get("foreign_processes"), 10)
-    return GpuReading(f"{node}:{row['gpu']}", throttled, foreign, clock)
+    measured = (numbers.get(name) for name in ("sm_clock_mhz", "utilization_percent"))
+    return GpuReading(f"{node}:{row['gpu']}", throttled, foreign, *measured)
 
 
 def _number(cell: str | list[str] | None) -> float | None:

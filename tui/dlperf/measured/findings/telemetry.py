@@ -1,4 +1,4 @@
-"""Findings from GPU telemetry: throttling, contention, a GPU slower than the others."""
+"""Findings from GPU telemetry: throttling, contention, a GPU slower than the others, one without work."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ SLOWER_CLOCK = 0.97
 Four H200 at their power limit with clocks within 3 % of each other reached 98 % of four times one GPU; with one clock
 6 % lower they reached 96 %.
 """
+IDLE = 0.05
+"""Share of the window without a kernel above which it is reported.
+
+Of 465 kept trials on H100 and H200 nine in ten kept their GPU at work for 96 % of the window or more.
+"""
 FOREIGN_LOAD = 0.1
 """Share of the processors that others may use: less is an idle system and the engine itself."""
 MINIMUM_READINGS = 5
@@ -42,9 +47,9 @@ def disturbance(findings: Iterable[Finding]) -> Message | None:
 
 
 def findings_of_telemetry(readings: Iterable[GpuReading]) -> tuple[Finding, ...]:
-    """Report throttled and contended GPUs of a trial's measured window, and one that the others wait for."""
+    """Report throttled, contended and idle GPUs of a trial's measured window, and one that the others wait for."""
     rows = list(readings)
-    found = [_contended(rows), *(_throttled(rows, bit) for bit in THROTTLE_REASONS), _slower(rows)]
+    found = [_contended(rows), *(_throttled(rows, bit) for bit in THROTTLE_REASONS), _slower(rows), _idle(rows)]
     return tuple(finding for finding in found if finding)
 
 
@@ -75,17 +80,30 @@ def _throttled(rows: Sequence[GpuReading], bit: int) -> Finding | None:
 
 
 def _slower(rows: Sequence[GpuReading]) -> Finding | None:
-    clocks: dict[str, list[float]] = {}
-    for row in rows:
-        clocks.setdefault(row.gpu, []).extend([] if row.sm_clock_mhz is None else [row.sm_clock_mhz])
-    if len(clocks) < 2 or min(map(len, clocks.values())) < MINIMUM_READINGS:
+    means = _means((row.gpu, row.sm_clock_mhz) for row in rows)
+    if len(means) < 2:
         return None
-    means = {gpu: fmean(readings) for gpu, readings in clocks.items()}
     slowest = min(means, key=means.__getitem__)
     others = fmean(mean for gpu, mean in means.items() if gpu != slowest)
     if means[slowest] >= SLOWER_CLOCK * others:
         return None
     return note("slower_gpu", gpu=_gpu_names([slowest]), clock=means[slowest], others=others)
+
+
+def _idle(rows: Sequence[GpuReading]) -> Finding | None:
+    means = _means((row.gpu, row.utilization_percent) for row in rows)
+    idlest = min(means, key=means.__getitem__, default="")
+    share = 1 - means[idlest] / 100 if means else 0.0
+    return note("idle_gpu", gpu=_gpu_names([idlest]), share=share) if share > IDLE else None
+
+
+def _means(readings: Iterable[tuple[str, float | None]]) -> dict[str, float]:
+    """Return the mean of each GPU; none where one has too few readings."""
+    values: dict[str, list[float]] = {}
+    for gpu, value in readings:
+        values.setdefault(gpu, []).extend([] if value is None else [value])
+    enough = min(map(len, values.values()), default=0) >= MINIMUM_READINGS
+    return {gpu: fmean(each) for gpu, each in values.items()} if enough else {}
 
 
 def _gpu_names(gpus: Sequence[str]) -> Message:
