@@ -20,6 +20,7 @@ MAX_BYTES = 256 << 20
 ATTEMPTS = 1000
 """A file that is replaced while it is opened has no name for a moment; somebody may replace one without a pause."""
 _LAST_BYTES = 4096
+_PART = 1 << 20
 _PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -30,11 +31,19 @@ def read_bytes(path: Path, offset: int = 0) -> bytes:
     Raises:
         OSError: it cannot be read, is or lies behind a link, or is too large.
     """
-    with open_regular(path) as stream:
-        if os.fstat(stream.fileno()).st_size > MAX_BYTES:
+    descriptor = descriptor_of(path)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size > MAX_BYTES:
             raise OSError(0, f"larger than {MAX_BYTES >> 20} MiB", str(path))
-        stream.seek(offset)
-        return stream.read()
+        if offset:
+            os.lseek(descriptor, offset, os.SEEK_SET)
+        parts = [os.read(descriptor, size + 1)]  # all of it, unless somebody writes
+        while part := os.read(descriptor, _PART):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)
 
 
 def last_line(path: Path) -> str:
@@ -55,12 +64,21 @@ def open_regular(path: str | Path) -> BufferedReader:
     Raises:
         OSError: it cannot be read.
     """
+    return os.fdopen(descriptor_of(path), "rb")
+
+
+def descriptor_of(path: str | Path) -> int:
+    """Do the same without a buffer, which takes longer than to read a small file; the caller closes it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     if is_of_package(path):
-        return open(path, "rb")
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     for _ in range(ATTEMPTS):
         descriptor = open_at_name(path, _READ)
         if descriptor is not None:
-            return os.fdopen(descriptor, "rb")
+            return descriptor
         if not is_plain(os.path.dirname(path) or "."):
             break
     raise linked(path)
@@ -68,7 +86,14 @@ def open_regular(path: str | Path) -> BufferedReader:
 
 def is_of_package(path: str | Path) -> bool:
     """Whether a file came with dlperf."""
-    return os.path.abspath(path).startswith(_PACKAGE)
+    return _absolute(path).startswith(_PACKAGE)
+
+
+def _absolute(path: str | Path) -> str:
+    """Do what ``os.path.abspath`` does, at once for the usual name."""
+    name = os.fspath(path)
+    is_usual = name.startswith("/") and "//" not in name and "/." not in name and not name.endswith("/")
+    return name if is_usual else os.path.abspath(name)
 
 
 def open_at_name(path: str | Path, flags: int, mode: int = 0o600) -> int | None:
@@ -91,16 +116,21 @@ def open_at_name(path: str | Path, flags: int, mode: int = 0o600) -> int | None:
 
 
 def _is_at(descriptor: int, path: str | Path) -> bool:
-    name = os.path.abspath(path)
+    name = _absolute(path)
     if name.startswith(_PACKAGE):
         return True
-    if ".." in os.fspath(path).split(os.sep):  # a name of a record, which must not lead out of its folder
+    if _leads_up(path):  # a name of a record, which must not lead out of its folder
         return False
     try:
         found = os.readlink(f"/proc/self/fd/{descriptor}")
     except OSError:  # no /proc, or a very long path
         found = os.path.realpath(path)
     return found == name
+
+
+def _leads_up(path: str | Path) -> bool:
+    name = os.fspath(path)
+    return ".." in name and ".." in name.split(os.sep)
 
 
 def writer(path: str, flags: int, mode: int = 0o666) -> int:
@@ -126,7 +156,7 @@ def is_plain(path: str | Path) -> bool:
     """Whether no part of a path is a link."""
     descriptor = _reach(path)
     if descriptor is None:
-        return ".." not in os.fspath(path).split(os.sep) and os.path.realpath(path) == os.path.abspath(path)
+        return not _leads_up(path) and os.path.realpath(path) == os.path.abspath(path)
     try:  # what is opened may be the link itself
         return not stat.S_ISLNK(os.fstat(descriptor).st_mode) and _is_at(descriptor, path)
     finally:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from dlperf.opening import files_below, is_regular, open_regular, read_bytes
+from dlperf.opening import descriptor_of, files_below, is_regular, open_regular, read_bytes
 from dlperf.redaction.redactor import has_placeholder
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.schema import SCHEMA_VERSION
@@ -151,11 +151,14 @@ class TrialFiles:
 
 def sha256_of(path: str | Path) -> str:
     """Return the SHA-256 of a file of any size, in hexadecimal."""
-    with open_regular(path) as stream:
+    descriptor = descriptor_of(path)
+    try:
         digest = hashlib.sha256()
-        while part := stream.read(PART):
+        while part := os.read(descriptor, PART):
             digest.update(part)
         return digest.hexdigest()
+    finally:
+        os.close(descriptor)
 
 
 def keep_sent(paths: TrialPaths, files: Mapping[str, bytes]) -> None:
