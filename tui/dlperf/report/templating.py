@@ -32,7 +32,7 @@ from jinja2 import (
 from jinja2.bccache import Bucket
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.loaders import split_template_path
-from jinja2.runtime import Context
+from jinja2.runtime import Context, Macro
 from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 
@@ -138,8 +138,20 @@ class _Compiler(CodeGenerator):
         self.write(")")
 
 
+class _Context(Context):
+    """Calls a macro at once: Jinja2 finds out first what else it may be, which takes as long as most macros."""
+
+    def call(self, called: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        if type(called) is not Macro:
+            return super().call(called, *args, **kwargs)
+        kwargs.pop("_loop_vars", None)
+        kwargs.pop("_block_vars", None)
+        return called(*args, **kwargs)
+
+
 class _Environment(Environment):
     code_generator_class = _Compiler
+    context_class = _Context
 
 
 class _Sandboxed(SandboxedEnvironment):
@@ -187,11 +199,12 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         finalize=Safe.escape,
         extensions=["jinja2.ext.do", "jinja2.ext.i18n"],
     )
+    gettext, ngettext = (_marked(language, translate) for translate in (language.gettext, language.form))
     environment.install_gettext_callables(  # type: ignore[attr-defined]
-        *(_marked(language, translate) for translate in (language.gettext, language.form)),
-        pgettext=_marked(language, language.pgettext),
+        gettext, ngettext, pgettext=_marked(language, language.pgettext)
     )
     environment.globals.update(
+        _=gettext,  # that of Jinja2 copies the context to find it
         separator=Safe(language.separator), colon=Safe(language.colon), gap=Safe(language.gap), between=Safe(md.BETWEEN)
     )
     kinds = (views.FigureView, views.Lead, views.Link, views.Listed, views.TextView)
