@@ -136,7 +136,7 @@ class EvidenceReader:
             log_altered=altered,
             files=tuple(file for file in offered if file),
             sent=tuple(self._programs(kept, paths, node)),
-            timeline=self._timeline(paths, planned, trial, log) if planned and not altered else Timeline(),
+            timeline=self._timeline(kept, paths, planned, trial, log) if planned and not altered else Timeline(),
         )
 
     def _programs(self, kept: TrialFiles, paths: TrialPaths, node: NodePaths) -> Iterator[HashedFile]:
@@ -173,13 +173,17 @@ class EvidenceReader:
         return self._environments[probed.sha256]
 
     def _timeline(
-        self, paths: TrialPaths, planned: PlannedConfiguration, trial: TrialResult, log: HashedFile | None
+        self,
+        files: TrialFiles,
+        paths: TrialPaths,
+        planned: PlannedConfiguration,
+        trial: TrialResult,
+        log: HashedFile | None,
     ) -> Timeline:
         """Return the stored timeline, or make and store it if missing, damaged or of other files."""
         kept = read_record_if_whole(paths.timeline, Timeline, self._report_timeline)
         nodes = {node.name: paths.node(node.name) for node in planned.launch.nodes}
         nodes |= {name: paths.node(name) for name in kept.origin.telemetry_sha256} if kept else {}
-        files = TrialFiles(paths)
         telemetry = {name: file.sha256 for name, node in nodes.items() if (file := _hashed(files, node.telemetry))}
         if kept and kept.origin == origin_of(trial, log.sha256 if log else None, telemetry):
             return kept

@@ -6,7 +6,7 @@ import filecmp
 import gzip
 import os
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from io import BufferedWriter
 from pathlib import Path
@@ -49,7 +49,7 @@ class Sources:
         self._put(self.root / name, content if isinstance(content, bytes) else read_bytes(content))
 
     def _put(self, path: Path, data: bytes) -> None:
-        if not (is_regular(path) and read_bytes(path) == data):
+        if _content(path) != data:
             _make_room(path)
             with open(path, "wb", opener=writer) as stream:
                 stream.write(data)
@@ -68,10 +68,10 @@ class Sources:
 
     def copy(self, name: str, source: Path | bytes) -> None:
         """Copy a file without secrets once; ``name`` holds the hash of the archived bytes."""
+        if _place(name) in self.kept:
+            return
         if isinstance(source, bytes):
             self.write(name, source)
-            return
-        if _place(name) in self.kept:
             return
         path = self._keep(name)
         if any(self._redact(name, block) != block for block in blocks_of(source)):
@@ -114,6 +114,13 @@ class Sources:
                     os.unlink(f"{path}/{name}")
             if not os.listdir(path):
                 os.rmdir(path)
+
+
+def _content(path: Path) -> bytes | None:
+    """Return what a file of an earlier build holds; None where there is none that can be read."""
+    with suppress(OSError):
+        return read_bytes(path)
+    return None
 
 
 def _packed(file: BufferedWriter) -> gzip.GzipFile:
