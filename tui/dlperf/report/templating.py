@@ -205,7 +205,10 @@ def _environment(code: Code, folder: Path | None) -> Environment:
     )
     environment.globals.update(
         _=gettext,  # that of Jinja2 copies the context to find it
-        separator=Safe(language.separator), colon=Safe(language.colon), gap=Safe(language.gap), between=Safe(md.BETWEEN)
+        separator=Safe(language.separator),
+        colon=Safe(language.colon),
+        gap=Safe(language.gap),
+        between=Safe(md.BETWEEN),
     )
     kinds = (views.FigureView, views.Lead, views.Link, views.Listed, views.TextView)
     environment.tests.update({kind.__name__.removesuffix("View").lower(): _is(kind) for kind in kinds})
