@@ -152,6 +152,8 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
     assert [why.code for why in claim(*steady[0], rows=doubtful).reasons] == ["with_caveat"], "of a GPU not shown"
     drifting = [*others, replace(last, trials=tuple(replace(trial, drift=-0.09) for trial in last.trials))]
     assert [why.code for why in claim(*steady[0], rows=drifting).reasons] == ["within_drift"], "of a GPU not shown"
+    waiting = of_trials(last, findings=(note("idle_gpu", gpu="a:0", share=0.2),))
+    assert [why.code for why in claim(*steady[0], rows=[*others, waiting]).reasons] == ["within_idle"]
     few = [
         replace(row, trials=tuple(replace(row.trials[n], losses=((100, 2.0 + n / 10),)) for n in range(2)))
         for row in rows

@@ -18,6 +18,7 @@ from dlperf.verdicts.conditions import (
     scores,
     stops,
     within_drift,
+    within_idle,
 )
 from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.verdict import (
@@ -42,8 +43,9 @@ UNDECIDED = ("one_trial", "more_trials", "new_campaign", "more_gpus", "no_trials
 LASTING = (
     *("unequal_setting", "numerics_differ", "losses_differ", "needs_one_framework", "needs_equal_steps"),
     *("other_programs", "other_versions", "not_positive", "losses_unprinted", "losses_uncommon"),
+    "within_idle",
 )
-"""Missing conditions that no further trials of the same two programs meet."""
+"""Missing conditions that no further trials of the same two programs meet, on such a host."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,8 @@ def claim(
     policy = replace(OF_KIND if of_kind else CLAIM, looks=looks, level=level, loss=loss)
     found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
     missing = [*(_too_few(pairs) if of_kind else []), *obstacles(compared)]
+    if found is not None and found.code != "same":
+        missing += within_idle(compared, found.difference)
     if found is not None and found.code in DECIDED:
         missing += within_drift(compared, found.difference)
         missing += [] if of_kind else _within_machines(a, b, found.difference, known)

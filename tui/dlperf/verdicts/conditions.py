@@ -225,6 +225,15 @@ def within_drift(pairs: Sequence[Pair], difference: float) -> Iterator[Message]:
         yield message("within_drift", difference=abs(difference), drift=drift)
 
 
+def within_idle(pairs: Sequence[Pair], difference: float) -> Iterator[Message]:
+    """Yield that a GPU waited for its host longer than the two results differ: another host could turn them round."""
+    trials = (trial for pair in pairs for row in pair for trial in row.usable_trials)
+    found = (item.message.parameters["share"] for trial in trials for item in trial.findings if item.code == "idle_gpu")
+    idle = max((share for share in found if isinstance(share, float)), default=0.0)
+    if abs(difference) <= idle:
+        yield message("within_idle", difference=abs(difference), idle=idle)
+
+
 def _windows(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     windows = [trial.window_seconds for row in (a, b) for trial in row.usable_trials]
     known = [seconds for seconds in windows if seconds is not None]
