@@ -5,18 +5,23 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import dlperf
+from claimable import NUMERICS, claimable
+from dlperf.catalog.axes import field_values
 from dlperf.cli import main
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import WorkspacePaths
-from handmade_trials import measured_campaign, own_log, planned, workspace_in
+from dlperf.runs.records import Event
+from dlperf.runs.store import append_records, write_record
+from dlperf.table.model import ConfigurationResult, Status
+from handmade_trials import measured_campaign, own_log, planned, workspace_in, write_planned
 
 KEYS = [
     *("campaign", "hardware", "framework", "case", "precision", "batch_size", "nodes", "gpus", "unit", "value"),
@@ -57,6 +62,34 @@ def run(workspace: WorkspacePaths, capsys: pytest.CaptureFixture[str], monkeypat
         return Done(int(exit_.value.code or 0), captured.out, captured.err)
 
     return command
+
+
+def in_turns(workspace: WorkspacePaths, gpu: str, rates: Mapping[str, float]) -> None:
+    """A campaign on a GPU of frameworks in turns, by their rates, that lacks nothing of what a claim needs."""
+    items = [planned(1, framework=name, repeats=5) for name in rates]
+    campaign = write_planned(workspace, f"on-{gpu}", items)
+    for turn, (item, rate) in enumerate(zip(items, rates.values(), strict=True)):
+        row = ConfigurationResult(**field_values(item.configuration), campaign="", unit="images/s", status=Status(""))
+        for trial in claimable(replace(row, value=rate), turn=turn).trials:
+            key = TrialKey(item.configuration.id, trial.number)
+            told = replace(trial, numerics=NUMERICS, conditions=trial.conditions | {"gpu.uuid": gpu})
+            write_record(campaign.trial(key).result, told)
+            append_records(campaign.journal, [Event("2026-01-31T12:05:00Z", "state", str(key), "succeeded")])
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ((), "among 1 tested claim with p ≤ 0.01 each: better"),
+        (("gamma", "delta"), "among 6 tested claims with p ≤ 0.0017 each: same"),
+    ],
+)
+def test_a_claim_says_what_it_is_among_those_of_the_site(run: Command, workspace, others: Sequence[str], said: str):
+    for gpu, gain in {"gpu-1": 0.020, "gpu-2": 0.022, "gpu-3": 0.019}.items():
+        in_turns(workspace, gpu, {"alpha": 100.0, "beta": 100 * (1 + gain), **dict.fromkeys(others, 100.0)})
+    done = run("compare", "framework=alpha,campaign=on-gpu-3", "framework=beta,campaign=on-gpu-3")
+    assert done.returncode == 0, done
+    assert f"on the site, {said}" in done.stderr
 
 
 def test_results_are_a_table_for_a_person(run: Command):

@@ -35,6 +35,16 @@ def claims_of(data: SiteData, context: Context) -> list[Claim]:
     return [*_claims_of_rivals(reports, context), *again]
 
 
+def claims_also_on_site(data: SiteData, claims: Iterable[Claim]) -> list[Claim]:
+    """Return those of these claims that pages make, too, at the level at which all of the site hold together."""
+    made = {_sides(one) for one in claims_of(data, data.context)}
+    return [data.context.claim(one.a, one.b) for one in claims if _sides(one) in made]
+
+
+def _sides(found: Claim) -> frozenset[tuple[str, str, str]]:
+    return frozenset((row.campaign, row.id, row.metric) for row in (found.a, found.b))
+
+
 def _claims_of_rivals(reports: Iterable[Iterable[ConfigurationResult]], context: Context) -> list[Claim]:
     points = (grouped((row for row in rows if row.value is not None), _point_of) for rows in reports)
     pairs = (pair for found in points for same in found.values() for pair in combinations(same, 2))

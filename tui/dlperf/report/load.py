@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -89,6 +90,14 @@ def load_site_data(workspace: WorkspacePaths, edition: str = "") -> SiteData:
         templates=_own_templates(workspace.site / "templates"),
         parquet=find_spec("pyarrow") is not None,
     )
+
+
+def load_claim_data(workspace: WorkspacePaths) -> SiteData:
+    """Load what the claims of the site are made of; values are not recomputed, and what cannot be read is left out."""
+    load = partial(load_campaign, open_reader=lambda: log_reader(workspace))
+    found = list(each_readable(campaigns_of_results(workspace), load, lambda _: None))
+    rows = tuple(row for _, measured in found for row in measured)
+    return SiteData(results=rows, campaigns={record.name: record for record, _ in found})
 
 
 def _own_templates(folder: Path) -> Path | None:

@@ -17,6 +17,7 @@ from dlperf.view.text import count_noun
 
 if TYPE_CHECKING:
     from dlperf.catalog.hardware import Hardware
+    from dlperf.runs.paths import WorkspacePaths
     from dlperf.table.model import ConfigurationResult
     from dlperf.verdicts.claims import Claim
     from dlperf.verdicts.compare import Comparisons, Missing
@@ -70,7 +71,8 @@ def compare(
     """Compare B with A on equal axes. Prints ratios, their intervals, and what may be claimed.
 
     "Better" needs trials in turns on the same GPUs, equal numerics, and p ≤ 0.01 for all rows and all campaigns of the
-    same programs together; the interval leaves out 1 exactly where p is small enough.
+    same programs together; the interval leaves out 1 exactly where p is small enough. What is better or worse
+    alone is followed by the verdict on the site, whose claims hold together, so that each needs a smaller p.
 
     Exits with 1 if B is worse, lacks a value or is not comparable, with 4 if it cannot be told. With --fail-below the
     ratio decides instead, and results of A for which B has no row or several rows fail, too.
@@ -88,6 +90,7 @@ def compare(
         print_json(outcome)
     else:
         _print_comparisons(outcome)
+        _print_site_claims(options.current_workspace(context), outcome)
     options.report_unreadable(unreadable)
     raise typer.Exit(_code(outcome) if fail_below is None else _gate(outcome, fail_below, allow_missing))
 
@@ -159,6 +162,23 @@ def _print_comparisons(outcome: Comparisons) -> None:
         print_note(f"{pair.b.id}: B/A, interval, p and verdict are of the kind, over {len(pair.machines)} {units}")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
         print_note(f"different conditions, {count} of {len(outcome.pairs)}: {difference}")
+
+
+def _print_site_claims(workspace: WorkspacePaths, outcome: Comparisons) -> None:
+    """Say what the site says of the decided pairs: of several claims each needs a smaller p."""
+    from dlperf.verdicts.claims import DECIDED
+
+    decided = [pair for pair in outcome.pairs if pair.verdict.code in DECIDED]
+    if not decided:
+        return
+    from dlperf.report.answer import claims_also_on_site, claims_of
+    from dlperf.report.load import load_claim_data
+
+    data = load_claim_data(workspace)
+    tested = sum(one.is_testable for one in claims_of(data, data.context))
+    for found in claims_also_on_site(data, decided):
+        claims = f"{count_noun(tested, 'tested claim')} with p ≤ {data.context.level:.2g} each"
+        print_note(f"{found.b.id}: on the site, among {claims}: {found.verdict}")
 
 
 def _pair_cells(pair: Claim) -> tuple[Any, ...]:
