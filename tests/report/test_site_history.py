@@ -237,6 +237,14 @@ def test_the_home_page_does_not_count_diagnoses_of_machines_as_training() -> Non
     assert after == before
 
 
+def test_campaigns_of_one_day_on_one_case_are_one_line_of_news() -> None:
+    data = twice(400.0, 380.5)
+    of_one_day = {name: replace(record, created="2027-01-02T03:04:05Z") for name, record in data.campaigns.items()}
+    texts = [home(ENGLISH, each) for each in (data, replace(data, campaigns=of_one_day))]
+    assert [text.count("\n- 20") for text in texts] == [2, 1]
+    assert "- 2027-01-02 – 2 campaigns: " in texts[1]
+
+
 def test_the_home_page_shows_the_newest_of_two_campaigns_with_the_same_frameworks() -> None:
     text = home(ENGLISH, twice(400.0, 380.5))
     assert ">380.5</a>" in text

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from statistics import median
 
 from dlperf.messages import Language
@@ -184,21 +185,29 @@ def _with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
 
 
 def _news(page: Page) -> list[tuple[str, str, list[Link]]]:
-    """Return date, title and reports of the newest campaigns and published reports, the latest first."""
+    """Return date, title and reports of the newest campaigns and published reports, the latest first.
+
+    Campaigns of one day on the same cases, such as one on each GPU, are one line.
+    """
     data = page.data
     campaigns = grouped(data.ordered, lambda row: row.campaign)
     dated = sorted(((data.created(name), name) for name in campaigns if data.created(name)), reverse=True)
+    days = grouped(dated, lambda item: (item[0][:10], *dict.fromkeys(row.case for row in campaigns[item[1]])))
     return [
-        (
-            date[:10],
-            data.source_title(page.language, name),
-            [
-                replace(page.report_link(rows[0]), text=data.case_title(case))
-                for case, rows in grouped(campaigns[name], lambda row: row.case).items()
-            ],
-        )
-        for date, name in dated[:NEWS]
+        (date, _titles(page, [name for _, name in of_day]), _case_links(page, campaigns[of_day[0][1]]))
+        for (date, *_cases), of_day in islice(days.items(), NEWS)
     ]
+
+
+def _titles(page: Page, campaigns: Sequence[str]) -> str:
+    if len(campaigns) == 1:
+        return page.data.source_title(page.language, campaigns[0])
+    return page.language.ngettext("{count} campaign", "{count} campaigns", len(campaigns))
+
+
+def _case_links(page: Page, rows: Iterable[ConfigurationResult]) -> list[Link]:
+    cases = grouped(rows, lambda row: row.case)
+    return [replace(page.report_link(of[0]), text=page.data.case_title(case)) for case, of in cases.items()]
 
 
 def _headline(page: Page, answer: Answer) -> Headline:
