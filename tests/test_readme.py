@@ -59,4 +59,4 @@ def test_a_file_that_is_linked_exists(target):
 
 def test_the_reports_are_counted_as_they_are():
     count = len(list((ROOT / "runs/published").glob("*/report.yaml")))
-    assert f"figures of {count} public reports" in README
+    assert f"results of {count} public reports" in README
