@@ -111,7 +111,7 @@ def test_regressions_come_first_and_what_one_side_lacks_last():
 
 def test_what_neither_campaign_could_measure_is_no_difference():
     both = (result("old", None, batch_size=8), result("new", None, batch_size=16))
-    assert compared(*OLD[:1], result("new", 100.0, batch_size=32), *both) == [("32", "+0.0 %", "cannot tell")]
+    assert compared(*OLD[:1], result("new", 100.0, batch_size=32), *both) == [("32", "0.0 %", "cannot tell")]
 
 
 def test_a_change_is_coloured_where_it_may_be_claimed_and_what_is_missing_is_named():

@@ -41,7 +41,7 @@ def test_what_is_built_before_a_trial_is_shown(workspace: WorkspacePaths):
 def test_a_trial_shows_its_other_metrics_with_their_units():
     metrics = MetricValue("throughput", 64.0, "images/s"), MetricValue("step_time", 0.125, "s", "lower")
     lines = figure_lines(TrialStatus(KEY, State.SUCCEEDED), TrialResult(1, "succeeded", value=64.0, metrics=metrics))
-    assert [line.split() for line in lines[lines.index("Other metrics") + 1 :]] == [["step_time", "0.125", "s"]]
+    assert [line.split() for line in lines[lines.index("Other metrics") + 1 :]] == [["step_time", "0.1250", "s"]]
 
 
 def test_a_cost_stands_with_its_price_source_and_date():

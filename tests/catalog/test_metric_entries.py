@@ -10,6 +10,7 @@ from entries import BOX, CASE, FRAMEWORK, problems_of
 from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.units import counts_samples
 from dlperf.plan import PlannedMetric, Selection, expand
+from dlperf.plan.expand import planned_metrics
 
 BANDWIDTH = "- id: bandwidth\n  title: Bandwidth\n  unit: GB/s\n  scope: per_gpu\n  estimator: mean\n"
 
@@ -124,7 +125,19 @@ def test_the_name_of_a_metric_is_one_that_a_log_can_print(write):
     ]
 
 
+@pytest.mark.parametrize(
+    ("throughput", "unit"),
+    [
+        *(("tokens/s", "J/token"), ("images/s", "J/image"), ("sequences/s", "J/sequence"), ("samples/s", "J/sample")),
+        *(("", "J/sample"), ("tokens/s/GPU", "J/sample"), ("batches/s", "J/sample"), ("s", "J/sample")),
+    ],
+)
+def test_energy_is_per_what_throughput_counts(throughput: str, unit: str) -> None:
+    planned = {metric.id: metric for metric in planned_metrics(throughput, None, load_catalog().metrics)}
+    assert planned["energy_per_sample"].unit == unit
+
+
 def test_every_metric_of_energy_needs_readings_of_power_to_be_compared():
-    energies = [metric for metric in load_catalog().metrics.values() if metric.unit == "J"]
+    energies = [metric for metric in load_catalog().metrics.values() if metric.unit == "J/sample"]
     assert len(energies) == 3
     assert all(metric.needs == ("readings",) for metric in energies)

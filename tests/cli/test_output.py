@@ -89,9 +89,9 @@ def test_every_command_prints_through_these_functions():
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(12345.678, "12,346"), (0.123456, "0.123"), (0.00012345, "0.000123"), (None, "-"), (7, "7")]
+    ("value", "text"), [(12345.678, "12,346"), (0.123456, "0.1235"), (0.00012345, "0.0001234"), (None, "-"), (7, "7")]
 )
-def test_cells_keep_three_or_four_significant_digits(value, text):
+def test_cells_keep_four_significant_digits(value, text):
     assert format_cell(value) == text
 
 

@@ -12,6 +12,7 @@ import pytest
 import dlperf
 from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.machines import Price
+from dlperf.catalog.units import Aggregation
 from dlperf.cli import main
 from dlperf.errors import RequestError
 from dlperf.plan import PlannedConfiguration, PlannedMetric, PlannedProtocol
@@ -98,6 +99,21 @@ def test_samples_and_telemetry_give_every_built_in_metric(workspace: WorkspacePa
     )
 
 
+@pytest.mark.parametrize("rates", [(64.0,), (64.0, 96.0), (64.0, 65.0, 96.0, 128.0)])
+@pytest.mark.parametrize("aggregate", ["median", "mean", "olympic"])
+def test_energy_and_samples_per_joule_say_the_same(
+    workspace: WorkspacePaths, rates: tuple[float, ...], aggregate: Aggregation
+) -> None:
+    plan = plan_with(*EVERY)
+    plan = replace(plan, protocol=replace(plan.protocol, aggregate=aggregate), repeats=len(rates))
+    measured(workspace, "a", plan, *map(own_log, rates))
+    (row,) = load_results(workspace)
+    (energy,) = (metric for metric in row.metrics if metric.id == "energy_per_sample")
+    assert energy.unit == "J/image"
+    assert row.samples_per_joule is not None
+    assert row.samples_per_joule * energy.value == pytest.approx(1.0, rel=1e-12)
+
+
 def test_energy_of_processors_and_machines_counts_a_machine_of_several_nodes_once(workspace: WorkspacePaths) -> None:
     plan = replace(plan_with(*EVERY), launch=planned(1, nodes=3).launch)
     rows = "".join(f"{1769860800 + second},50,{1000 * 320 * second},1280\n" for second in range(14))
@@ -148,7 +164,7 @@ def test_another_metric_than_the_primary_one_can_be_compared(workspace: Workspac
     for name, rate in (("a", 64.0), ("b", 128.0)):
         measured(workspace, name, plan_with(*EVERY), own_log(rate), own_log(rate * 1.01))
     (pair,) = compare_in_workspace(workspace, "a", "b", metric="energy_per_sample").pairs
-    assert (pair.a.unit, pair.ratio, pair.gain) == ("J", pytest.approx(0.5), pytest.approx(2.0))
+    assert (pair.a.unit, pair.ratio, pair.gain) == ("J/image", pytest.approx(0.5), pytest.approx(2.0))
     with pytest.raises(RequestError, match=r"--metric enrgy_per_sample: no result has this metric \(did you mean"):
         compare_in_workspace(workspace, "a", "b", metric="enrgy_per_sample")
 

@@ -25,7 +25,7 @@ from dlperf.report.pages.reports.report import report, reports_index
 from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.site import locations as at
 from dlperf.report.templating import macro
-from dlperf.table.model import ConfigurationResult, Status
+from dlperf.table.model import ConfigurationResult, MetricResult, Status
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.conditions import NOT_STATED
 from dlperf.verdicts.losses import alike_losses
@@ -221,12 +221,18 @@ def test_clocks_that_differ_are_said_with_the_power(clock: float | None, shown: 
 
 
 @pytest.mark.parametrize(
-    ("readings", "text"), [(0, ""), (19, ""), (20, "10"), (150, "10.2"), (2000, "10.21"), (20000, "10.21")]
+    ("readings", "text", "energy"),
+    [
+        *((0, "", None), (19, "", None), (20, "10 images/J", 0.098), (150, "10.2 images/J", 0.0979)),
+        *((2000, "10.21 images/J", 0.09794), (20000, "10.21 images/J", 0.097939)),
+    ],
 )
-def test_samples_per_joule_have_the_digits_that_the_readings_allow(readings: int, text: str) -> None:
+def test_energy_has_the_digits_that_the_readings_allow(readings: int, text: str, energy: float | None) -> None:
     row = measured(samples_per_joule=10.21047)
-    trials = tuple(replace(trial, telemetry_samples=readings) for trial in row.trials)
-    assert figures.per_joule_text(replace(row, trials=trials)) == text
+    row = replace(row, trials=tuple(replace(trial, telemetry_samples=readings) for trial in row.trials))
+    metric = MetricResult("energy_per_sample", 1 / 10.21047, "J/image", "lower", needs=("readings",))
+    assert figures.per_joule_text(row) == text
+    assert figures.shown_value(row, metric) == energy
 
 
 def at_clock(row: ConfigurationResult, clock: float | None) -> ConfigurationResult:
@@ -272,19 +278,6 @@ def test_figures_of_different_sources_are_never_compared() -> None:
 )
 def test_a_published_figure_keeps_every_digit(value: float, text: str) -> None:
     assert figures.exact(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(400.123456, "400.1"), (39972.131, "39,972"), (1234567.8, "1,234,568"), (0.0123456, "0.01235")],
-)
-def test_a_figure_has_four_significant_digits_and_thousands_separators(value: float, text: str) -> None:
-    assert figures.four_digits(value) == text
-
-
-@pytest.mark.parametrize(("ratio", "text"), [(0.0123, "1.2 %"), (0.0005, "0.1 %"), (0.00042, "0.04 %"), (None, "")])
-def test_a_small_spread_is_not_said_to_be_none(ratio: float | None, text: str) -> None:
-    assert figures.spread(ratio) == text
 
 
 def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:

@@ -53,7 +53,7 @@ class Metric(Entry):
     id: MetricId
     """Its name in commands, files and references."""
     unit: Annotated[str, StringConstraints(max_length=30)] | None = None
-    """That of the case if absent."""
+    """That of the case if absent. Of energies, ``sample`` stands for what throughput counts."""
     direction: Direction = "higher"
     """Which values are better."""
     scope: Scope = "global"

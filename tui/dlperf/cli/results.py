@@ -13,7 +13,7 @@ from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table, print_text
 from dlperf.cli.writable import writable_file
 from dlperf.errors import DlperfError, ExitCode
-from dlperf.view.text import count_noun, one_line, percent
+from dlperf.view.text import count_noun, one_line, percent, spread
 
 if TYPE_CHECKING:
     from dlperf.catalog.axes import Configuration
@@ -101,7 +101,7 @@ def _print_rows(rows: list[ConfigurationResult]) -> None:
 
 def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
     metric = None if row.metric == "throughput" else row.metric
-    figure = (metric, row.value, row.unit, percent(row.spread), row.n, row.speedup, percent(row.mfu))
+    figure = (metric, row.value, row.unit, spread(row.spread), row.n, row.speedup, percent(row.mfu))
     caveats = ", ".join(finding.code for finding in row.caveats)
     return (row.campaign, *axis_cells(row), *figure, str(row.status), caveats or None)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from dlperf.messages.message import QUOTED, Message, Value
+from dlperf.messages.numbers import four_digits
 from dlperf.messages.texts import texts
 
 Code = Literal["en", "zh"]
@@ -86,11 +87,11 @@ class Language:
 
 
 class _Number(float):
-    """Accepts ``{value:amount}`` in a text: four digits, or ``1,234`` from 1000 on. A ``%`` gives ``1.3 %``."""
+    """Accepts ``{value:amount}`` in a text: as ``four_digits``. A ``%`` gives ``1.3 %``."""
 
     def __format__(self, specification: str) -> str:
         if specification == "amount":
-            return f"{float(self):,.0f}" if abs(self) >= 1000 else f"{float(self):#.4g}"
+            return four_digits(float(self), aligned=True)
         return format(float(self), specification).replace("%", " %")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dlperf.catalog.axes import Configuration, parse_scale, profiled_configuration
 from dlperf.catalog.files.problem import hint
 from dlperf.catalog.patterns import expected_line
-from dlperf.catalog.units import counts_samples, default_metric
+from dlperf.catalog.units import ENERGIES, counts_samples, default_metric, of_counted
 from dlperf.errors import RequestError
 from dlperf.messages import message, quoted
 from dlperf.plan.axes import axis_points, declared_axes, in_step, parse_axes
@@ -205,7 +205,8 @@ def planned_metrics(
 def _planned_metric(name: str, item: Metric, unit: str, price: Price | None) -> PlannedMetric:
     if price and item.estimator == "cost":
         return _planned_cost(name, item, unit, price)
-    unit = unit if item.unit is None else item.unit
+    if item.unit is not None:
+        unit = of_counted(item.unit, unit) if item.estimator in ENERGIES else item.unit
     return PlannedMetric(name, unit, item.direction, item.scope, item.estimator, needs=item.needs)
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
 from dlperf.catalog.axes import AxisValue
 from dlperf.catalog.model import UNSTATED
 from dlperf.catalog.units import counts_samples
-from dlperf.messages import N_, Language
+from dlperf.messages import N_, Language, numbers
+from dlperf.messages.numbers import four_digits
 from dlperf.report import markdown as md
 from dlperf.report.data import grouped, is_published
 from dlperf.report.site.locations import configuration_page, html_address
 from dlperf.report.views import FigureView
-from dlperf.table.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult, MetricResult
 from dlperf.verdicts.refusals import LEAST_READINGS
 
 TITLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))
@@ -59,16 +58,6 @@ def exact(value: float) -> str:
     return format(Decimal(repr(value)).normalize(), "f")
 
 
-@lru_cache(maxsize=1 << 14)
-def four_digits(value: float) -> str:
-    """Format a number with thousands separators and four significant digits; integer digits are never rounded."""
-    if value and abs(value) < 0.001:
-        return f"{value:.4g}"
-    digits = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0
-    text = f"{value:,.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 def printed_digits(value: float | None, like: str) -> str:
     """Format ``value`` with one decimal more than ``like``, the published number beside it."""
     if value is None:
@@ -87,19 +76,13 @@ def full_text(result: ConfigurationResult) -> str:
 
 
 def percent(ratio: float | None, digits: int = 1) -> str:
-    """Format a ratio in percent; a value that rounds to zero has no sign."""
-    return "" if ratio is None else f"{ratio * 100:z.{digits}f} %"
-
-
-def change(ratio: float) -> str:
-    """Format a relative difference in percent, with its sign unless it rounds to zero."""
-    text = percent(ratio)
-    return text if text.startswith(("-", "0.0 ")) else f"+{text}"
+    """Format a ratio in percent; empty without one."""
+    return "" if ratio is None else numbers.percent(ratio, digits)
 
 
 def spread(ratio: float | None) -> str:
-    """Format a spread in percent, below 0.05 % with two decimals because trials never agree exactly."""
-    return percent(ratio, 2 if ratio is not None and ratio < 0.0005 else 1)
+    """Format the spread of trials; empty without one."""
+    return "" if ratio is None else numbers.spread(ratio)
 
 
 def range_text(language: Language, values: Sequence[float]) -> str:
@@ -131,16 +114,25 @@ def metric_value(result: ConfigurationResult, metric: str, divisor: int = 1) -> 
     return next((found.value / divisor for found in result.metrics if found.id == metric), None)
 
 
-def per_joule(result: ConfigurationResult) -> float | None:
-    """Return samples per joule with as many digits as readings of power allow: 2 from 20, 3 from 100; None under 20."""
+def by_readings(result: ConfigurationResult, value: float | None) -> float | None:
+    """Round a value to the digits that its readings of power allow: 2 from 20, 3 from 100; None under 20."""
     readings = min((trial.telemetry_samples for trial in result.usable_trials), default=0)
-    if result.samples_per_joule is None or readings < LEAST_READINGS:
-        return None
-    return float(f"{result.samples_per_joule:.{len(str(readings))}g}")
+    return None if value is None or readings < LEAST_READINGS else float(f"{value:.{len(str(readings))}g}")
+
+
+def per_joule(result: ConfigurationResult) -> float | None:
+    """Return what throughput counts per joule, see ``by_readings``."""
+    return by_readings(result, result.samples_per_joule)
 
 
 def per_joule_text(result: ConfigurationResult) -> str:
-    return optional(per_joule(result))
+    found = per_joule(result)
+    return "" if found is None else f"{four_digits(found)} {result.unit.removesuffix('/s') or 'samples'}/J"
+
+
+def shown_value(result: ConfigurationResult, metric: MetricResult) -> float | None:
+    """Return the value of a metric as pages show it: with the digits that it has, None where it has none."""
+    return by_readings(result, metric.value) if "readings" in metric.needs else metric.value
 
 
 def figure(

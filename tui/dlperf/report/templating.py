@@ -39,9 +39,10 @@ from markupsafe import Markup
 from dlperf.errors import DlperfError
 from dlperf.messages import ENGLISH, LANGUAGES, Language
 from dlperf.messages.language import Code
+from dlperf.messages.numbers import four_digits
 from dlperf.opening import is_regular, read_bytes
-from dlperf.report import figures, views
 from dlperf.report import markdown as md
+from dlperf.report import views
 from dlperf.report.charts import axis, svg
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -220,7 +221,7 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         corners=svg.corners,
         tick=axis.tick_text,
         path=lambda points, x, y: Safe(axis.path(points, x, y)),
-        number=figures.four_digits,
+        number=four_digits,
         zip=zip,
         url=lambda address: Safe(html.escape(address)),
         localized=lambda text: text.localized(code),

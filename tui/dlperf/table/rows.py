@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from statistics import median
 
 from dlperf.catalog.axes import field_values
 from dlperf.catalog.files.problem import hint
-from dlperf.catalog.units import Direction, counts_samples, is_rate
+from dlperf.catalog.units import Direction, counts_samples, is_rate, of_counted
 from dlperf.errors import RequestError
 from dlperf.measured.causes import is_out_of_memory
 from dlperf.measured.findings.telemetry import disturbance
@@ -111,7 +110,7 @@ def _measured_row(
         n=total.n,
         status=Status("imported" if planned.launch.imported else "measured"),
         mfu=_mfu(planned, total.value),
-        samples_per_joule=_median_of([trial.samples_per_joule for trial in trials if trial.usable]),
+        samples_per_joule=_samples_per_joule(planned, trials),
     )
 
 
@@ -290,7 +289,8 @@ def _other_metrics(planned: PlannedConfiguration, trials: Sequence[TrialResult])
         if planned.protocol.aggregate == "olympic" and without > planned.protocol.drop:
             continue
         total = _aggregate(planned, [metric.value for metric in metrics], metrics[0].direction, without)
-        yield MetricResult(**field_values(metrics[0]) | field_values(total), needs=needs.get(name, ()))
+        unit = of_counted("J/sample", planned.unit) if metrics[0].unit == "J" else metrics[0].unit
+        yield MetricResult(**field_values(metrics[0]) | field_values(total) | {"unit": unit}, needs=needs.get(name, ()))
 
 
 def _needs(planned: PlannedConfiguration) -> dict[str, tuple[str, ...]]:
@@ -304,9 +304,10 @@ def _mfu(planned: PlannedConfiguration, value: float) -> float | None:
     return mfu(planned.gflops_per_sample, value, planned.configuration.gpus_total, planned.peak_tflops)
 
 
-def _median_of(values: Iterable[float | None]) -> float | None:
-    present = [value for value in values if value is not None]
-    return median(present) if present else None
+def _samples_per_joule(planned: PlannedConfiguration, trials: Iterable[TrialResult]) -> float | None:
+    """Return the inverse of the energy per sample, so that both always agree."""
+    energies = [1 / trial.samples_per_joule for trial in trials if trial.usable and trial.samples_per_joule]
+    return 1 / _aggregate(planned, energies, "lower").value if energies else None
 
 
 def _by_configuration(statuses: Iterable[TrialStatus]) -> dict[str, list[TrialStatus]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from dlperf.messages import numbers
+
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 """ECMA-48 control sequences and operating-system commands: colours, cursor movements, window titles."""
 
@@ -24,20 +26,21 @@ def one_line(text: str) -> str:
 
 
 def number(value: float | None, unit: str = "") -> str:
-    """Return three or four significant digits: ``45,112 images/s``, ``612.4``, ``0.123``; ``-`` for a missing value."""
+    """Return a number of four digits with its unit: ``612.0 images/s``; ``-`` for a missing value."""
     if value is None:
         return "-"
-    size = abs(value)
-    digits = 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3
-    text = f"{value:#.3g}" if 0 < size < 1 else f"{value:,.{digits}f}"
+    text = numbers.four_digits(value, aligned=True)
     return f"{text} {unit}" if unit else text
 
 
-def percent(share: float | None, digits: int = 1, sign: bool = False) -> str:
+def percent(share: float | None, digits: int = 1) -> str:
     """Return a share as ``1.3 %``; ``-`` for a missing value."""
-    if share is None:
-        return "-"
-    return f"{share * 100:{'+' if sign else ''}.{digits}f} %"
+    return "-" if share is None else numbers.percent(share, digits)
+
+
+def spread(ratio: float | None) -> str:
+    """Return the spread of trials; ``-`` for a missing value."""
+    return "-" if ratio is None else numbers.spread(ratio)
 
 
 def count_noun(count: int, noun: str) -> str:

@@ -12,12 +12,13 @@ from dlperf.app.model.side_by_side import interval_text, losses_text
 from dlperf.app.model.table import Column, Row, SortedView, Tone, axis_columns, markdown
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _, render
+from dlperf.messages.numbers import change
 from dlperf.table import columns as flat
 from dlperf.table.conditions import differences
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, Context, context_of
 from dlperf.verdicts.compare import Comparisons, Missing, Selector, compare
-from dlperf.view.text import number, percent, printable
+from dlperf.view.text import number, printable, spread
 
 NO_FIGURE, NEW, MISSING, NOT_COMPARED = "not_comparable", "new", "missing", "several"
 VERDICTS = {
@@ -104,13 +105,13 @@ class ComparisonView(SortedView[ComparedPoint]):
 
     def cells(self, item: ComparedPoint) -> Row:
         row, before = item.result, item.before
-        change = percent(item.ratio - 1, sign=True) if item.ratio is not None else _(VERDICTS[item.verdict])
+        difference = change(item.ratio - 1) if item.ratio is not None else _(VERDICTS[item.verdict])
         cells = (
             *map(printable, axes_of(row)),
             number(item.after.value if item.after else None),
             number(before.value if before else None),
-            change,
-            percent(item.after.spread if item.after else None),
+            difference,
+            spread(item.after.spread if item.after else None),
             str(item.after.n) if item.after and item.after.n else "-",
             self._verdict(item),
         )

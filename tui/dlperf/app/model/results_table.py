@@ -12,7 +12,7 @@ from dlperf.app.model.trial_pages import finding_text
 from dlperf.messages import _, language
 from dlperf.table.columns import csv_text, flat_columns
 from dlperf.table.model import ConfigurationResult
-from dlperf.view.text import number, percent, printable
+from dlperf.view.text import number, percent, printable, spread
 
 BAR_WIDTH = 8
 BEST = "★ ".ljust(BAR_WIDTH)
@@ -92,7 +92,7 @@ class ResultsView(SortedView[ConfigurationResult]):
             *axes,
             _figure_cell(item, SHORT_UNITS if self.short_units else {}),
             NOTHING if share is None else BEST if share == 1.0 else bar(share, BAR_WIDTH),
-            percent(item.spread),
+            spread(item.spread),
             "-" if item.n is None else str(item.n),
             "-" if item.speedup is None else f"{item.speedup:.2f}×",
             percent(item.mfu),

@@ -7,11 +7,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dlperf.app.model.results_table import axes_of, figure_text
 from dlperf.app.model.table import NOTHING, Column, Row, axis_columns
 from dlperf.messages import _, render
+from dlperf.messages.numbers import change
 from dlperf.plan import TrialKey
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import row_of_trial
 from dlperf.verdicts.claims import Claim
-from dlperf.view.text import percent, printable
+from dlperf.view.text import percent, printable, spread
 
 
 def title_of(row: ConfigurationResult) -> str:
@@ -44,7 +45,7 @@ def side_by_side(
         _("figure"): [figure_text(row) for row in rows],
         _ratio_title(rows): [_ratio(row, first) for row in rows],
         **_claimed(claims),
-        _("spread"): [percent(row.spread) for row in rows],
+        _("spread"): [spread(row.spread) for row in rows],
         "n": [str(row.n or NOTHING) for row in rows],
         _("protocol"): [row.protocol or NOTHING for row in rows],
     }
@@ -109,7 +110,7 @@ def interval_text(found: Claim) -> str:
 
 def machines_text(found: Claim) -> str:
     """Return how far the sides are apart on each machine of a claim about their kind; empty of one machine."""
-    return "  ".join(percent(b.score / a.score - 1, sign=True) for a, b in found.machines)
+    return "  ".join(change(b.score / a.score - 1) for a, b in found.machines)
 
 
 def losses_text(found: Claim) -> str:

@@ -12,7 +12,7 @@ from dlperf.runs.journal import trial_key
 from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress, State, TrialProgress, TrialStatus
 from dlperf.table.model import ConfigurationResult
 from dlperf.view.campaigns import CampaignSummary, Standing, step_text, trial_notes
-from dlperf.view.text import count_noun, duration, number, percent
+from dlperf.view.text import count_noun, duration, number, spread
 
 RESULT_HEADERS = ("configuration", "median", "unit", "spread", "n", "status")
 TRIAL_HEADERS = ("trial", "state", "throughput", "unit", "step", "left", "since", "note")
@@ -116,7 +116,7 @@ def _cause(trial: TrialStatus) -> str:
 
 def result_cells(row: ConfigurationResult) -> tuple[Any, ...]:
     """Return the cells under RESULT_HEADERS."""
-    return (row.id, row.value, row.unit, percent(row.spread), row.n, str(row.status))
+    return (row.id, row.value, row.unit, spread(row.spread), row.n, str(row.status))
 
 
 def caveats(row: ConfigurationResult) -> list[str]:

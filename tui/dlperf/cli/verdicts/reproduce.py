@@ -12,7 +12,7 @@ from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_text
 from dlperf.cli.verdicts.deciding import Deciding, budget_of, code_of, options_of
 from dlperf.errors import ExitCode, RequestError
-from dlperf.view.text import number, percent
+from dlperf.view.text import number, percent, spread
 
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
@@ -193,7 +193,7 @@ def print_agreement(item: Judgement, found: Claim) -> None:
     from dlperf.verdicts.claims import UNDECIDED
 
     for label, row in (("original", found.a), ("yours", found.b)):
-        trials = f"{row.n} trials, spread {percent(row.spread)}" if row.n else row.status
+        trials = f"{row.n} trials, spread {spread(row.spread)}" if row.n else row.status
         print_text(f"{label}: {number(row.value)} {row.unit} ({row.campaign}, {trials})")
     print_text(f"verdict: {item.verdict}")
     if item.found:

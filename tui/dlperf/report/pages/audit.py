@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dlperf.derived.health import CASE as DIAGNOSIS
 from dlperf.messages import Language
+from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report.data import PUBLISHED, SiteData, grouped, is_published
 from dlperf.report.pages.page import Page
@@ -126,7 +127,7 @@ def _overview(page: Page, reports: Mapping[str, Rows]) -> TableView:
 
 
 def _percent(ratio: float | None) -> str:
-    return "" if ratio is None else f"{figures.four_digits(round(ratio * 100, 4))} %"
+    return "" if ratio is None else f"{four_digits(round(ratio * 100, 4))} %"
 
 
 def _title(page: Page, report: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from dlperf.catalog.hardware import Hardware
 from dlperf.catalog.units import is_rate
@@ -129,21 +129,34 @@ def _metrics(language: Language, data: SiteData) -> dict[str, dict[str, object]]
     """Return title, unit and direction of what a chart can show; without a unit, the row's own one."""
     own: dict[str, dict[str, object]] = {name: {"title": language.gettext(title)} for name, title in METRICS.items()}
     further = {
-        metric.id: {
-            "title": data.metric_title(language, metric.id),
+        name: {
+            "title": data.metric_title(language, name),
             "unit": "" if metric.basis else metric.unit,
             "lower": int(metric.direction == "lower"),
         }
-        for row in data.ordered
-        for metric in row.metrics
-        if metric.id not in (row.metric, *own)
+        for name, metric in _first_of_each(data).items()
+        if name not in own
     }
     return {**own, **further}
 
 
-def _metric(metric: MetricResult) -> tuple[str | float, ...]:
-    """Return id and value; unit and basis, too, where they may differ by row."""
-    return (metric.id, metric.value, *((metric.unit, metric.basis) if metric.basis else ()))
+def _first_of_each(data: SiteData) -> dict[str, MetricResult]:
+    """Return the first result of each metric that is not primary."""
+    found: dict[str, MetricResult] = {}
+    for row in data.ordered:
+        for metric in row.metrics:
+            if metric.id != row.metric:
+                found.setdefault(metric.id, metric)
+    return found
+
+
+def _shown_metrics(row: ConfigurationResult, usual: Mapping[str, MetricResult]) -> Iterator[tuple[str | float, ...]]:
+    """Yield id and value of each metric beside the primary one; unit and basis, too, where they differ by row."""
+    for metric in row.metrics:
+        value = figures.shown_value(row, metric)
+        if metric.id != row.metric and value is not None:
+            differs = metric.basis or metric.unit != usual[metric.id].unit
+            yield (metric.id, value, *((metric.unit, metric.basis) if differs else ()))
 
 
 def _measured(page: Page, row: ConfigurationResult) -> list[tuple[tuple[str, str], str]]:
@@ -188,6 +201,7 @@ def _script(name: str, document: object) -> str:
 
 
 def _names(language: Language, data: SiteData) -> dict[str, Callable[[ConfigurationResult], object]]:
+    usual = _first_of_each(data)
     return {
         "case": lambda row: data.case_title(row.case),
         "hardware": lambda row: data.hardware_title(row.hardware, row.campaign),
@@ -206,7 +220,7 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "page": lambda row: at.html_address(at.EXPLORER, at.group_page(at.group_of(row))),
         "axes": lambda row: row.axes,
         "settings": lambda row: figures.axes_text(language, row.axes),
-        "metrics": lambda row: tuple(_metric(one) for one in row.metrics if one.id != row.metric),
+        "metrics": lambda row: tuple(_shown_metrics(row, usual)),
     }
 
 

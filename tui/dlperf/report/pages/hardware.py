@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.messages import Language
+from dlperf.messages.numbers import four_digits
 from dlperf.plan import max_nodes
 from dlperf.report import figures
 from dlperf.report import markdown as md
@@ -89,10 +90,10 @@ def _facts(page: Page, entry: Hardware) -> TableView:
 
 def _accelerator_numbers(page: Page, accelerator: Accelerator) -> list[tuple[str, str, str]]:
     """Return name, value and unit of each."""
-    peaks = {name.upper(): figures.four_digits(peak) for name, peak in accelerator.peak_tflops.items()}
+    peaks = {name.upper(): four_digits(peak) for name, peak in accelerator.peak_tflops.items()}
     return [
-        (page._("GPU memory"), figures.four_digits(accelerator.memory_gb), "GB"),
-        (page._("Memory bandwidth"), figures.four_digits(accelerator.bandwidth_gb_per_s), "GB/s"),
+        (page._("GPU memory"), four_digits(accelerator.memory_gb), "GB"),
+        (page._("Memory bandwidth"), four_digits(accelerator.bandwidth_gb_per_s), "GB/s"),
         *((page._("Peak, {precision}", precision=name), peak, "TFLOP/s") for name, peak in peaks.items()),
     ]
 

@@ -9,6 +9,7 @@ from itertools import islice
 from statistics import median
 
 from dlperf.messages import Language
+from dlperf.messages.numbers import change
 from dlperf.plan import max_nodes
 from dlperf.report import figures
 from dlperf.report import markdown as md
@@ -288,7 +289,7 @@ def _trials(found: Claim) -> tuple[int, ...]:
 
 def _on_machine(page: Page, a: ConfigurationResult, b: ConfigurationResult) -> Link:
     """Return B over A on one machine, as it leads to B there."""
-    return Link(_unbreakable(figures.change(b.score / a.score - 1)), page.figure(b).address)
+    return Link(_unbreakable(change(b.score / a.score - 1)), page.figure(b).address)
 
 
 def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[str]:

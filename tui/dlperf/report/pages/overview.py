@@ -8,6 +8,7 @@ from dataclasses import replace
 from dlperf.catalog.palette import family_number
 from dlperf.catalog.units import is_rate
 from dlperf.messages import N_
+from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report.answer import CHIP, chip
 from dlperf.report.data import SiteData, grouped
@@ -132,7 +133,7 @@ def _best_cell(page: Page, row: ConfigurationResult, with_chip: bool) -> FigureV
     machine = [chip(page.data, row)] if with_chip else []
     conditions = *machine, figures.precision_text(page.language, row), figures.gpus_text(page.language, row)
     return FigureView(
-        figures.four_digits(_per_gpu(row)),
+        four_digits(_per_gpu(row)),
         at.html_address(page.path, at.configuration_page(row)),
         below=" · ".join((page.data.framework_title(row.framework, row.campaign), *conditions)),
         caveat=figures.caveat_text(page.language, row),

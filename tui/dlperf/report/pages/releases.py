@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dlperf.messages.numbers import change, four_digits
 from dlperf.report import figures
 from dlperf.report.charts import svg
 from dlperf.report.charts.plot import ChartLine, Plot, plot
@@ -118,12 +119,12 @@ def _row(page: Page, number: int, same: Series) -> tuple[object, ...]:
         f"{number}. {page.data.hardware_title(first.row.hardware, first.row.campaign)}",
         figures.point_text(page.language, first.row),
         *(_cell(page, one) for one in (first, newest)),
-        figures.change(newest.row.score / first.row.score - 1),
+        change(newest.row.score / first.row.score - 1),
     )
 
 
 def _cell(page: Page, one: OfRelease) -> FigureView:
-    value = figures.four_digits(figures.per_gpu(one.row) or one.row.score)
+    value = four_digits(figures.per_gpu(one.row) or one.row.score)
     caveat = figures.caveat_text(page.language, one.row)
     return FigureView(
         value, at.html_address(page.path, at.configuration_page(one.row)), below=one.release, caveat=caveat

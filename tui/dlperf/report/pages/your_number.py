@@ -11,6 +11,7 @@ from dlperf.catalog.hardware import Accelerator
 from dlperf.catalog.units import counts_samples
 from dlperf.measured.statistics import mfu
 from dlperf.messages import Language
+from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report.answer import CHIP, chip, short_name
 from dlperf.report.data import SiteData, grouped, is_published
@@ -154,7 +155,7 @@ def _row(page: Page, gpus: Mapping[str, Accelerator], ranked: Sequence[Configura
         chip(page.data, best),
         *best_of_origins(page, ranked),
         figures.percent(utilisation(page.data, gpus, best)),
-        figures.four_digits((figures.per_gpu(best) or 0.0) * SECONDS_PER_HOUR / 1e6),
+        four_digits((figures.per_gpu(best) or 0.0) * SECONDS_PER_HOUR / 1e6),
         best.unit,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dlperf.table.model import ConfigurationResult
 from dlperf.view.notebook.shown import Mark, Shown
-from dlperf.view.text import count_noun, number, one_line, percent
+from dlperf.view.text import count_noun, number, one_line, spread
 
 
 class Results(Shown, list[ConfigurationResult]):
@@ -19,7 +19,7 @@ class Results(Shown, list[ConfigurationResult]):
         headers = ("campaign", "configuration", "value", "spread", "n", "status", "caveats")
         return headers, [
             (
-                *(row.campaign, row.id, number(row.value, row.unit), percent(row.spread)),
+                *(row.campaign, row.id, number(row.value, row.unit), spread(row.spread)),
                 *(str(row.n or "-"), one_line(str(row.status)), ", ".join(item.code for item in row.caveats)),
             )
             for row in self

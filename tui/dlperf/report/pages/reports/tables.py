@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import claimed_best
@@ -111,10 +112,10 @@ def single_runs(page: Page, results: Results) -> TableView:
     rows = [
         (
             replace(page.subject(row, results), aside="†" if row.caveats else ""),
-            *map(figures.four_digits, values),
+            *map(four_digits, values),
             *[""] * (most - len(values)),
-            figures.four_digits(statistics.fmean(values)),
-            figures.four_digits(statistics.median(values)),
+            four_digits(statistics.fmean(values)),
+            four_digits(statistics.median(values)),
             figures.factor(row.speedup) if row.gpus_total > 1 else "",
         )
         for row, values in repeated

@@ -10,6 +10,7 @@ from statistics import median
 from dlperf.derived.health import Fleet
 from dlperf.evidence.facts import LIBRARIES
 from dlperf.messages import N_, Language
+from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report.data import SiteData, distinct, grouped, is_published, point
 from dlperf.report.evidence import NOTHING, TrialEvidence
@@ -140,12 +141,10 @@ def _health(page: Page, fleets: Sequence[Fleet]) -> TableView:
         (
             fleet.name,
             page.data.metric_title(page.language, fleet.metric),
-            *(figures.four_digits(find(fleet.values)) for find in (median, min, max)),
+            *(four_digits(find(fleet.values)) for find in (median, min, max)),
             fleet.unit,
             str(len(fleet.members)),
-            page.language.separator.join(
-                f"{each.place} ({figures.four_digits(each.value)})" for each in fleet.outliers
-            ),
+            page.language.separator.join(f"{each.place} ({four_digits(each.value)})" for each in fleet.outliers),
         )
         for fleet in fleets
     ]
@@ -277,7 +276,7 @@ def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]
         (page._("Efficiency"), figures.percent(row.efficiency) if several else ""),
         (page._("MFU"), figures.percent(row.mfu)),
         (page._("Share of roofline"), figures.percent(page.data.roofline(row))),
-        (page._("Samples per joule"), figures.per_joule_text(row)),
+        (page._("Energy efficiency"), figures.per_joule_text(row)),
         (page._("Protocol"), page.protocol_link(row.protocol)),
         (page._("Profile"), profile_link(page, row)),
         (page._("Status"), row.status.text(page.language)),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dlperf.derived.profiles import Profile
 from dlperf.messages import N_, Language
+from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report.files.downloads import Download
 from dlperf.report.pages.page import Page
@@ -43,7 +44,7 @@ def profile_view(page: Page, anchor: str, offered: OfferedProfile | None) -> dic
             Link(each.name, code=True),
             _class(page.language, each.kind),
             str(each.calls),
-            figures.four_digits(each.total_ms),
+            four_digits(each.total_ms),
             figures.percent(each.share),
         )
         for each in profile.kernels
@@ -98,4 +99,4 @@ def _class(language: Language, name: str) -> str:
 
 
 def _ms(milliseconds: float) -> str:
-    return f"{figures.four_digits(milliseconds)} ms"
+    return f"{four_digits(milliseconds)} ms"

@@ -9,6 +9,7 @@ from statistics import median
 
 from dlperf.measured.model import TrialResult
 from dlperf.messages import N_, Language
+from dlperf.messages.numbers import change, four_digits
 from dlperf.report import figures
 from dlperf.report.data import distinct, is_published
 from dlperf.report.evidence import TrialEvidence
@@ -46,11 +47,11 @@ def mfu_text(page: Page, row: ConfigurationResult) -> str:
         return ""
     return page._(
         "MFU: {work} GFLOP × {throughput} {unit} ÷ ({gpus} × {peak} TFLOP/s dense peak) = {mfu}",
-        work=figures.four_digits(plan.gflops_per_sample),
+        work=four_digits(plan.gflops_per_sample),
         throughput=figures.value_text(row),
         unit=row.unit,
         gpus=figures.gpus_text(page.language, row),
-        peak=figures.four_digits(peak),
+        peak=four_digits(peak),
         mfu=figures.percent(row.mfu),
     )
 
@@ -116,12 +117,12 @@ def metrics(page: Page, row: ConfigurationResult) -> TableView:
     rows = [
         (
             _title_with_basis(page.data.metric_title(page.language, metric.id), metric.basis),
-            figures.four_digits(metric.value),
+            four_digits(value),
             metric.unit,
             figures.spread(metric.spread),
         )
         for metric in row.metrics[1:]
-        if metric.id != "mfu" or row.mfu is None
+        if (value := figures.shown_value(row, metric)) is not None and (metric.id != "mfu" or row.mfu is None)
     ]
     heads = page._("Metric"), page._("Value"), page._("Unit"), page._("Spread")
     return filled([ColumnView(head, words=number in (0, 2)) for number, head in enumerate(heads)], rows)
@@ -139,7 +140,7 @@ def estimates(page: Page, row: ConfigurationResult) -> TableView:
             found[name].append(value)
     medians = {name: median(values) for name, values in sorted(found.items())}
     rows = [
-        (Link(name, code=True), figures.four_digits(value), figures.change(value / row.value - 1) if row.value else "")
+        (Link(name, code=True), four_digits(value), change(value / row.value - 1) if row.value else "")
         for name, value in medians.items()
     ]
     heads = page._("Estimator"), page._("Median"), page._("Relative to the result")
