@@ -9,8 +9,7 @@ from dlperf.catalog.log_format import LogFormat
 from dlperf.errors import RequestError
 from dlperf.formats.recorder import RUN_LIMIT
 from dlperf.formats.registry import describe, detect, format_ids, parser_for
-from dlperf.formats.rules import leading_text
-from dlperf.formats.text.literals import SMALL, texts_in
+from dlperf.formats.text.literals import SMALL, leading_text, texts_in
 
 OURS = LogFormat(
     id="ours",

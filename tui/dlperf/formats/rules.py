@@ -9,27 +9,24 @@ from math import isfinite, nan
 from operator import itemgetter
 from typing import Any, Protocol
 
-from dlperf.catalog.linear import compile_linear, split
+from dlperf.catalog.linear import compile_linear
 from dlperf.catalog.patterns import ELAPSED, RECORD_GROUPS, WORK
 from dlperf.formats.averages import EpochBars, OverlappingMeans
 from dlperf.formats.held import HeldRecords
 from dlperf.formats.ranks import Ranks
 from dlperf.formats.recorder import METRIC, Recorder
 from dlperf.formats.samples import Window
+from dlperf.formats.text.literals import leading_text
 from dlperf.formats.text.numbers import ABSENT, BETWEEN_THOUSANDS, Clock, floats, whole_ratio
 from dlperf.formats.text.prefixes import LOGGERS, UNKNOWN, Kind, Origins
 
 Texts = Mapping[str, Sequence[bytes]]
 """Name of a group → what it matched in each record."""
 
-_LITERAL = re.compile(
-    r"\^?(?:\\b| [*+])*(?P<text>(?:[A-Za-z0-9 _:;,=<>@#%&'\"/!~`-]|\\[^A-Za-z0-9])*)(?P<next>.?)", re.DOTALL
-)
 _THOUSANDS = re.compile(rf"(?:{BETWEEN_THOUSANDS}\d\d\d)+(?:\.\d+)?(?![\d.])".encode())
 NOT_FINITE = (b"nan", b"inf", b"infinity")
 SHORT = 4
 """Digits from which on a number has no thousands behind a space."""
-_QUANTIFIERS = ("*", "?", "{")
 
 
 class LogRule(Protocol):
@@ -140,6 +137,18 @@ class RecordRule:
             texts = {name: tuple(column[index] for index in kept) for name, column in texts.items()}
             numbers = [numbers[index] for index in kept]
             self._ranks.declare(self._recorder)
+        self._declare(texts, numbers)
+        metrics = self._metrics(texts) if numbers else {}
+        if len(metrics) == len(names):
+            for name, values in metrics.items():
+                self._recorder.add_metric(name, values)
+        elif numbers:
+            columns = self._columns(texts) | {METRIC + name: values for name, values in metrics.items()}
+            self._extend(columns, numbers, *self._differs)
+            self._ranks.hand_over(self._recorder.runs)
+
+    def _declare(self, texts: Texts, numbers: Sequence[int]) -> None:
+        """Declare what the records state of their run."""
         for name in WORK:
             if name in texts and numbers:
                 self._recorder.declare_in_records(name, numbers, texts[name].__getitem__)
@@ -150,14 +159,6 @@ class RecordRule:
             )
         if "run_seconds" in texts:
             self._recorder.number_records(floats(texts["run_seconds"])[-1] * floats(texts["run_steps_per_second"])[-1])
-        metrics = self._metrics(texts) if numbers else {}
-        if len(metrics) == len(names):
-            for name, values in metrics.items():
-                self._recorder.add_metric(name, values)
-        elif numbers:
-            columns = self._columns(texts) | {METRIC + name: values for name, values in metrics.items()}
-            self._extend(columns, numbers, *self._differs)
-            self._ranks.hand_over(self._recorder.runs)
 
     def _with_clock_of_lines(self, origins: Origins | None, matches: Sequence[re.Match[bytes]]) -> Origins | None:
         """Add the times that a logger put before the first lines and these, where the records have none."""
@@ -211,16 +212,18 @@ class RecordRule:
             self._means.separate(times, columns["epoch"], columns["step"])
         work = next((floats(texts[name]) for name in WORK if name in texts), None)
         if work is not None and seconds is not None and "value" not in columns:
-            columns["value"] = [size / second if second else nan for size, second in zip(work, seconds, strict=True)]
+            columns["value"] = _quotients(work, seconds)
         if work is not None and seconds is None and "value" in columns:
-            rates = zip(work, columns["value"], strict=True)
-            seconds = [size / rate if rate else nan for size, rate in rates]
+            seconds = _quotients(work, columns["value"])
         if seconds is not None:
             columns["seconds_per_step"] = seconds
         if seconds is not None and waits:
-            shares = [wait / second if second else nan for wait, second in zip(waits, seconds, strict=True)]
-            columns["reader_share"] = [1.0 if share > 1.0 else share for share in shares]
+            columns["reader_share"] = [1.0 if share > 1.0 else share for share in _quotients(waits, seconds)]
         return columns
+
+
+def _quotients(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    return [one / other if other else nan for one, other in zip(above, below, strict=True)]
 
 
 def loss_columns(texts: Sequence[bytes]) -> dict[str, Sequence[float]]:
@@ -295,25 +298,3 @@ def _metadata_rule(recorder: Recorder, name: str, pattern: str) -> LogRule:
 def search_rule(pattern: str, act_on: Callable[[re.Match[bytes], int], None]) -> FunctionRule:
     """Return a rule that handles the lines in which a regular expression is found."""
     return FunctionRule(leading_text(pattern).encode(), compile_linear(pattern).search, act_on)
-
-
-def leading_text(pattern: str) -> str:
-    """Return text that every match of a regular expression holds, "" where none is obvious.
-
-    >>> leading_text(r"total step: (?P<step>\\d+)")
-    'total step: '
-    """
-    pieces, *alternatives = split(pattern)
-    found = [] if alternatives else [_literal(text) for _, text in pieces]
-    return next(filter(None, found), "")
-
-
-def _literal(pattern: str) -> str:
-    """Return the text that an expression begins with."""
-    match = _LITERAL.match(pattern)
-    if match is None:
-        return ""
-    text = match["text"]
-    if match["next"] in _QUANTIFIERS:
-        text = text[:-2] if text[-2:-1] == "\\" else text[:-1]
-    return re.sub(r"\\(.)", r"\1", text)

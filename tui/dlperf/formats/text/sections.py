@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dlperf.catalog.linear import compile_linear
 from dlperf.formats.recorder import Recorder
-from dlperf.formats.rules import leading_text
+from dlperf.formats.text.literals import leading_text
 
 
 class SectionRule:
