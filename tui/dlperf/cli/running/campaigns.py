@@ -18,9 +18,12 @@ from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import one_line
 
 if TYPE_CHECKING:
-    from dlperf.plan import Selection
+    from dlperf.plan import Plan, Selection
     from dlperf.runs.control import Action
     from dlperf.runs.paths import CampaignPaths, WorkspacePaths
+    from dlperf.verdicts.baselines import Baseline
+    from dlperf.verdicts.judging import Options
+    from dlperf.view.workspace import Workspace
 
 commands = typer.Typer()
 
@@ -61,8 +64,7 @@ def run(
     """Run a selection as a campaign. Options may be repeated or take comma-separated values."""
     from dlperf.campaign.create import create_campaign
     from dlperf.cli.running.foreground import confirm_plan, run_in_foreground
-    from dlperf.verdicts.baselines import judge_campaign, plan_of_baseline, read_baseline
-    from dlperf.verdicts.inference.verdict import APART
+    from dlperf.verdicts.baselines import judge_campaign
     from dlperf.view.start import start_campaign
 
     if not gate and (loss or max_repeats or budget):
@@ -71,19 +73,7 @@ def run(
         raise RequestError("--gate judges what ended: leave out --detach" if detach else "--ci: add --gate BASELINE")
     spending, chosen = budget_of(budget), options_of(loss, max_repeats)
     workspace = options.open_workspace(context)
-    baseline = read_baseline(workspace.paths, gate) if gate else None
-    selection = replace(selection, repeats=selection.repeats or (chosen.first(APART) if baseline else None))
-    selected = selection.hardware or selection.frameworks or selection.cases
-    if not (selected or baseline):
-        raise RequestError(
-            "nothing is selected: add --hardware, --framework or --case; `dlperf plan` lists what can run"
-        )
-    if baseline and not selected:
-        plan = plan_of_baseline(baseline, selection, workspace.catalog())
-    else:
-        plan = workspace.plan(selection)
-    if baseline and selected:
-        baseline = baseline.only({item.configuration.id for item in plan.configurations})
+    plan, baseline = _gated_plan(workspace, selection, gate, chosen) if gate else (_plan(workspace, selection), None)
     confirm_plan(plan, yes)
     if detach:
         _print_started(*start_campaign(workspace.paths, plan, name))
@@ -97,6 +87,31 @@ def run(
     if code is not ExitCode.INTERRUPTED:
         code = code_of(code, print_judgements(deciding.found or judge(), f"baseline {gate}", ci))
     raise typer.Exit(code)
+
+
+def _selects(selection: Selection) -> bool:
+    return bool(selection.hardware or selection.frameworks or selection.cases)
+
+
+def _plan(workspace: Workspace, selection: Selection) -> Plan:
+    if not _selects(selection):
+        raise RequestError(
+            "nothing is selected: add --hardware, --framework or --case; `dlperf plan` lists what can run"
+        )
+    return workspace.plan(selection)
+
+
+def _gated_plan(workspace: Workspace, selection: Selection, gate: str, chosen: Options) -> tuple[Plan, Baseline]:
+    """Return the plan of a selection and what a baseline holds of it; of the whole baseline without a selection."""
+    from dlperf.verdicts.baselines import plan_of_baseline, read_baseline
+    from dlperf.verdicts.inference.verdict import APART
+
+    baseline = read_baseline(workspace.paths, gate)
+    selection = replace(selection, repeats=selection.repeats or chosen.first(APART))
+    if not _selects(selection):
+        return plan_of_baseline(baseline, selection, workspace.catalog()), baseline
+    plan = workspace.plan(selection)
+    return plan, baseline.only({item.configuration.id for item in plan.configurations})
 
 
 @commands.command()

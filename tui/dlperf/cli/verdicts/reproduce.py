@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
     from dlperf.messages import Message
     from dlperf.plan import Plan, Selection
-    from dlperf.runs.paths import WorkspacePaths
+    from dlperf.runs.paths import CampaignPaths, WorkspacePaths
     from dlperf.table.model import ConfigurationResult
     from dlperf.verdicts.claims import Claim
     from dlperf.verdicts.judging import Judgement, Options
@@ -53,11 +53,9 @@ def reproduce(
     third-party result the nearest configuration runs that the machine can, and the verdict is a share of the published
     throughput of a GPU.
     """
-    from dlperf.campaign.create import create_campaign
     from dlperf.cli.plan import print_plan
-    from dlperf.cli.running.foreground import confirm_plan, run_in_foreground, run_plan
     from dlperf.table.load import load_results
-    from dlperf.verdicts.judging import exit_code, lacks_earlier_trials
+    from dlperf.verdicts.judging import lacks_earlier_trials
     from dlperf.verdicts.reproduction import find_result
     from dlperf.verdicts.variation import known_of_hardware
 
@@ -77,20 +75,41 @@ def reproduce(
         print_note(f"different: {each}")
     if plan_only:
         print_plan(plan, as_json)
-        return
-    if published:
-        paths, code = run_plan(workspace, plan, name, yes, as_json)
-        if code is not ExitCode.DONE:
-            raise typer.Exit(code)
-        _print_share(workspace, original, paths.name, differences, as_json)
-        return
-    known = known_of_hardware(rows)
+    elif published:
+        _print_share(workspace, original, _run_nearest(workspace, plan, name, yes, as_json), differences, as_json)
+    else:
+        paths = _create(workspace, plan, name, yes)
+        known = known_of_hardware(rows)
+        deciding = Deciding(paths, lambda: [_judged(workspace, original, paths.name, chosen, known)], spending)
+        raise typer.Exit(_run_again(workspace, paths, deciding, as_json))
+
+
+def _run_nearest(workspace: WorkspacePaths, plan: Plan, name: str | None, yes: bool, as_json: bool) -> str:
+    """Run the plan that is nearest to a third-party result and return its campaign; end where its trials fail."""
+    from dlperf.cli.running.foreground import run_plan
+
+    paths, code = run_plan(workspace, plan, name, yes, as_json)
+    if code is not ExitCode.DONE:
+        raise typer.Exit(code)
+    return paths.name
+
+
+def _create(workspace: WorkspacePaths, plan: Plan, name: str | None, yes: bool) -> CampaignPaths:
+    from dlperf.campaign.create import create_campaign
+    from dlperf.cli.running.foreground import confirm_plan
+
     confirm_plan(plan, yes)
-    paths = create_campaign(workspace, plan, name)
-    deciding = Deciding(paths, lambda: [_judged(workspace, original, paths.name, chosen, known)], spending)
+    return create_campaign(workspace, plan, name)
+
+
+def _run_again(workspace: WorkspacePaths, paths: CampaignPaths, deciding: Deciding, as_json: bool) -> ExitCode:
+    """Run a campaign until its verdict is clear, print that, and return the exit code."""
+    from dlperf.cli.running.foreground import run_in_foreground
+    from dlperf.verdicts.judging import exit_code
+
     code = run_in_foreground(workspace, paths, as_json, deciding)
     if code is ExitCode.INTERRUPTED:
-        raise typer.Exit(code)
+        return code
     (found,) = deciding.found
     assert found.pair is not None
     if as_json:
@@ -98,7 +117,7 @@ def reproduce(
         print_json(found.as_data() | {name: getattr(found.pair, name) for name in names} | {"pair": None})
     else:
         print_agreement(found, found.pair)
-    raise typer.Exit(code_of(code, exit_code([found.outcome])))
+    return code_of(code, exit_code([found.outcome]))
 
 
 def _plan_published(
