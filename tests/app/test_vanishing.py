@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Callable
 
 import pytest
-from builder import finished_campaign, running_campaign
-from driving import driving, press, screen_of, until, until_gone, until_shown
+from builder import engine_of, finished_campaign, running_campaign
+from driving import driving, press, screen_of, until, until_gone, until_said, until_shown
 
 from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.trial import TrialScreen
@@ -110,6 +110,21 @@ async def test_what_a_worker_misses_on_a_screen_that_was_closed_is_passed_over(w
         await until(pilot, lambda: worker.is_finished)
         assert pilot.app.is_running
         assert pilot.app.return_code is None
+
+
+async def test_a_question_about_a_campaign_that_vanishes_can_be_answered(workspace: WorkspacePaths):
+    paths = running_campaign(workspace).paths
+    with engine_of(paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "running  ")
+            watch = screen_of(pilot, WatchScreen)
+            await press(pilot, "X")
+            await until_shown(pilot, "Cancel all")
+            destroy(workspace, paths)
+            watch.report(CampaignGoneError(paths))
+            await press(pilot, "y")
+            await until_said(pilot, "was renamed or removed")
+            assert pilot.app.return_code is None
 
 
 async def test_a_campaign_that_vanished_is_neither_tagged_nor_asked_anything(workspace: WorkspacePaths):

@@ -84,20 +84,21 @@ class CampaignActions(PlaceScreen):
         if self.campaign is None or not keys:
             return
         begun = [key for key in keys if self.campaign.status.trials[key].state is not State.PLANNED]
-        lines = [self._describe(key) for key in begun]
+        lines = [_described(self.campaign, key) for key in begun]
         if len(keys) > len(begun):
             lines.append(_("not started yet: {count}", count=len(keys) - len(begun)))
         question = cancel_question(printable(self.campaign.paths.name), lines, everything, len(keys))
         asked: list[TrialKey | None] = [None] if everything else [*keys]
-        self.ask(question, partial(self._ask, "cancel", *asked))
+        self.ask(question, partial(self._ask, self.campaign, "cancel", *asked))
 
     def action_retry(self) -> None:
         """Retry the selected trial, or those of the selected configuration."""
-        if keys := self._selected_failures():
-            self._ask("retry", *keys)
+        if self.campaign is not None and (keys := self._selected_failures()):
+            self._ask(self.campaign, "retry", *keys)
 
     def action_pause(self) -> None:
-        self._ask("pause", None)
+        if self.campaign is not None:
+            self._ask(self.campaign, "pause", None)
 
     @work
     async def action_resume(self) -> None:
@@ -122,27 +123,26 @@ class CampaignActions(PlaceScreen):
         selected = self.selected_trials()
         return [key for key in self._unfinished() if key in selected]
 
-    def _describe(self, key: TrialKey) -> str:
-        assert self.campaign is not None
-        state = _(LOOKS[self.campaign.status.trials[key].state].name)
-        nodes = ", ".join(printable(node) for node in nodes_of(self.campaign.record, key))
-        return f"{self.campaign.name_of(key)}  {state}  {nodes}"
-
     @work
-    async def _ask(self, action: Action, *keys: TrialKey | None) -> None:
+    async def _ask(self, campaign: WatchedCampaign, action: Action, *keys: TrialKey | None) -> None:
         """Write requests for the engine, of trials or (None) the campaign; start an engine where none runs."""
-        assert self.campaign is not None
         try:
             for key in keys:
-                ask(self.campaign.paths, action, key)
+                ask(campaign.paths, action, key)
         except DlperfError as error:
             self.report(error)
             return
         if action in ("cancel", "retry"):
             self.asked |= dict.fromkeys(filter(None, keys) if any(keys) else self._unfinished(), action)
-        self.campaign.refresh_engine()
-        if self.campaign.engine_pid is None and action in ("retry", "cancel"):
-            await self.resume(self.campaign.paths)
+        campaign.refresh_engine()
+        if campaign.engine_pid is None and action in ("retry", "cancel"):
+            await self.resume(campaign.paths)
+
+
+def _described(campaign: WatchedCampaign, key: TrialKey) -> str:
+    state = _(LOOKS[campaign.status.trials[key].state].name)
+    nodes = ", ".join(printable(node) for node in nodes_of(campaign.record, key))
+    return f"{campaign.name_of(key)}  {state}  {nodes}"
 
 
 def campaign_lines(campaign: WatchedCampaign, width: int, now: str, history: History) -> list[str]:

@@ -202,9 +202,10 @@ class WatchScreen(TrialList, LogActions):
     @work(thread=True, exclusive=True, group="history")
     def action_history(self) -> None:
         """Show what each GPU did from the start of the trial on."""
-        if self.campaign is None or self._shown is None:
+        campaign, shown = self.campaign, self._shown
+        if campaign is None or shown is None:
             return
-        nodes = self.campaign.nodes(self._shown)
+        nodes = campaign.nodes(shown)
         devices = [item for node in nodes for item in read_means(node.telemetry, node.directory.name)]
         rows = history_rows(devices, min(MOST_PAGE_CELLS, self.app.size.width) - PAGE_FRAME_CELLS)
         page = ListPage(_("Machines over time"), history_columns(), rows, chooses=False)
