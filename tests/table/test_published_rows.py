@@ -118,6 +118,12 @@ def test_a_throughput_per_gpu_becomes_that_of_all_gpus():
     assert (row.axes, row.printed) == (axes, "")
 
 
+def test_runs_of_a_throughput_per_gpu_are_those_of_all_gpus_too():
+    runs = [figure(printed, f"throughput_run_{number}") for number, printed in enumerate(("99", "101"), 1)]
+    (row,) = rows(*(replace(item, unit="tokens/s/GPU", gpus=8) for item in (figure("100"), *runs)))
+    assert (row.value, row.values) == (800.0, (792.0, 808.0))
+
+
 def test_the_protocol_of_a_published_row_fits_its_framework_and_the_rule_of_its_log():
     workspace = WorkspacePaths(Path(__file__).parents[2])
     protocols = load_catalog(workspace.catalog).protocols

@@ -143,9 +143,14 @@ def _rows_of_point(
     return []
 
 
+def _value(figure: PublishedFigure) -> float | None:
+    """Return the value of all GPUs."""
+    return figure.value * figure.gpus if is_per_gpu(figure) and figure.value is not None else figure.value
+
+
 def _runs(figures: Iterable[PublishedFigure]) -> tuple[TrialResult, ...]:
     return tuple(
-        TrialResult(number=int(match[1]), state="published", value=figure.value, unit=unit_of(figure))
+        TrialResult(number=int(match[1]), state="published", value=_value(figure), unit=unit_of(figure))
         for figure in figures
         if (match := _RUN.fullmatch(figure.metric))
     )
@@ -166,14 +171,14 @@ def _status_of(figure: PublishedFigure) -> Status:
 
 
 def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key, AuditVerdict]) -> ConfigurationResult:
-    point, value, per_gpu = configuration_of(figure), figure.value, is_per_gpu(figure)
+    point = configuration_of(figure)
     return ConfigurationResult(
         metric=OTHER_METRICS.get(figure.metric, "throughput"),
         direction="lower" if is_time(figure.unit) else "higher",
         **field_values(point),
         campaign=campaign_of(report),
         unit=unit_of(figure),
-        value=value * figure.gpus if per_gpu and value is not None else value,
+        value=_value(figure),
         protocol=figure.protocol or report.protocol,
         status=_status_of(figure),
         findings=(
@@ -183,5 +188,5 @@ def _row(report: PublishedReport, figure: PublishedFigure, verdicts: Mapping[Key
         ),
         source=figure.source,
         date=report.date or "",
-        printed="" if per_gpu or value is None else figure.printed,
+        printed="" if is_per_gpu(figure) or figure.value is None else figure.printed,
     )
