@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from dlperf.app.commands import RunningCommand
 from dlperf.app.dialogs.pages import CLOSE, DialogPage, links
 from dlperf.messages import _
 from dlperf.runs.paths import WorkspacePaths
+from dlperf.view.text import short_duration
 
 
 class CommandPage(DialogPage[None]):
@@ -25,6 +27,7 @@ class CommandPage(DialogPage[None]):
         super().__init__()
         self._title, self._workspace, self._words = title, workspace, words
         self._command: RunningCommand | None = None
+        self._since, self._has_ended = time.monotonic(), False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as page:
@@ -35,10 +38,17 @@ class CommandPage(DialogPage[None]):
     def on_mount(self) -> None:
         self.query_one(RichLog).focus()
         self._run()
+        self.set_interval(1.0, self._count_seconds)
 
     def on_unmount(self) -> None:
         if self._command is not None:
             self._command.stop()
+
+    def _count_seconds(self) -> None:
+        """Say how long it has run, as a program may print nothing for a minute."""
+        if not self._has_ended:
+            since = short_duration(time.monotonic() - self._since)
+            self.query_one(".page").border_subtitle = links((_("esc ends it"), CLOSE)).append(f" · {since}")
 
     @work
     async def _run(self) -> None:
@@ -49,5 +59,6 @@ class CommandPage(DialogPage[None]):
         self.call_later(self._ended, _("Done.") if code == 0 else _("Ended with exit code {code}.", code=code))
 
     def _ended(self, words: str) -> None:
+        self._has_ended = True
         self.query_one(RichLog).write(words)
         self.query_one(".page").border_subtitle = links((_("esc closes"), CLOSE))

@@ -27,7 +27,7 @@ from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.guarded import UNREADABLE, Guarded
 from dlperf.app.settings import TerminalSettings
 from dlperf.app.widgets.bars import KeyBar, TopBar
-from dlperf.app.widgets.prompt import Prompt
+from dlperf.app.widgets.prompt import PromptLine
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _
@@ -70,7 +70,7 @@ class PlaceScreen(Guarded, Screen[None]):
     REASONS: ClassVar[dict[str, str]] = {}
     """Why an action is not possible, by its id."""
     AUTO_FOCUS = ""
-    ALLOW_IN_MAXIMIZED_VIEW = "TopBar, KeyBar, Prompt, #campaign-line"
+    ALLOW_IN_MAXIMIZED_VIEW = "TopBar, KeyBar, PromptLine, #campaign-line"
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class PlaceScreen(Guarded, Screen[None]):
         self._leave_out()
         yield TopBar(self.place)
         yield KeyBar(actions_of(self.place))
-        yield Prompt()
+        yield PromptLine()
         yield from self.body()
 
     def body(self) -> ComposeResult:

@@ -95,7 +95,8 @@ class PlanActions(PlaceScreen):
             self.app.push_screen(CommandPage(_("Packages"), self.workspace, ["fetch", *words]))
 
     def action_add_program(self) -> None:
-        label = _("your program, such as: python train.py --bs 32, or: --name ID -- python …")
+        example = "python train.py --bs {batch_size}"
+        label = _("your program, such as: {example}, or: --name ID -- python …", example=example)
         self.query_one(Prompt).ask("program", label, starts_something=True)
 
     def _add_program(self, text: str) -> None:

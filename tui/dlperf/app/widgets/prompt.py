@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Horizontal
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from dlperf.app.actions import bindings_of
 
@@ -40,10 +42,18 @@ class Prompt(Input):
         with self.prevent(Input.Changed):
             self.value = text
         self.add_class("-asking")
+        self._show_label()
         self.screen.set_focus(self)
+
+    def _show_label(self) -> None:
+        """Say beside a text what it is for, which the empty field says itself."""
+        label = self.screen.query_one("#prompt-label", Static)
+        label.update(self.placeholder)
+        label.display = self.has_class("-asking") and bool(self.value)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
+        self._show_label()
         self.post_message(self.Typed(self.purpose, self.value, final=False))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -70,4 +80,13 @@ class Prompt(Input):
 
     def _close(self, text: str) -> None:
         self.remove_class("-asking")
+        self._show_label()
         self.post_message(self.Typed(self.purpose, text, final=True))
+
+
+class PromptLine(Horizontal):
+    """The prompt, and what it asks for."""
+
+    def compose(self) -> ComposeResult:
+        yield Prompt()
+        yield Static(id="prompt-label", markup=False)
