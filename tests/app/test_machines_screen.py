@@ -37,9 +37,11 @@ def test_a_machine_shows_who_uses_it_its_gpus_and_its_disk():
     cells = MachinesView(machines=(row,), now=1777896255.0).cells(row).cells
     assert cells == (
         *("h100", "h100-01", "in use", "wang · night.resnet50.1", "2 × NVIDIA H100 80GB HBM3"),
-        *("85 %", "30 GiB", "650 W", "61 °C", "812.0 GB", "15s"),
+        *("85 %", "30 GiB", "650 W", "61 °C", "756.2 GiB", "15s"),
     )
     assert "GPU 1  NVIDIA H100 80GB HBM3  80 %  20 GiB  -  -" in about_machine(row)
+    assert about_machine(row)[0] == "h100 · h100-01 · ssh h100-01"
+    assert about_machine(replace(row, login=()))[0] == "h100 · h100-01 · this machine"
 
 
 def test_a_silent_machine_says_why():

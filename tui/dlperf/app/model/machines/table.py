@@ -10,7 +10,7 @@ from typing import Any
 
 from dlperf.app.model.table import NOTHING, Column, Row, SortedView
 from dlperf.messages import Message, _, pgettext, render
-from dlperf.view.text import file_size, local_time, printable, short_duration
+from dlperf.view.text import local_time, printable, short_duration
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class MachinesView(SortedView[MachineRow]):
             Column(pgettext("narrow column", "memory"), 13, right=True, importance=5, largest_first=True),
             Column(_("power"), 6, right=True, importance=4, largest_first=True),
             Column(_("heat"), 6, right=True, importance=3, largest_first=True),
-            Column(_("disk"), 9, right=True, importance=6),
+            Column(_("free disk"), 9, right=True, importance=6),
             Column(_("seen"), 8, right=True, importance=2),
         )
 
@@ -91,7 +91,7 @@ class MachinesView(SortedView[MachineRow]):
             _memory(item),
             _with_unit(item.mean("power_watts"), "W"),
             _with_unit(item.mean("temperature_celsius"), "°C"),
-            file_size(state["disk_free_bytes"]),
+            f"{state['disk_free_bytes'] / 2**30:,.1f} GiB",
             _age(item, self.now),
         )
         tone = "busy" if state.get("lease") else "good"
@@ -107,9 +107,9 @@ def problem_text(item: MachineRow) -> str:
 def about_machine(item: MachineRow) -> list[str]:
     """Return what is known of a machine in words, a line for each GPU."""
     if not item.state:
-        return [line for line in (f"{item.hardware} · {item.node}", problem_text(item)) if line]
+        return [line for line in (_named(item), problem_text(item)) if line]
     lease = item.state.get("lease") or {}
-    lines = [f"{printable(item.hardware)} · {printable(item.node)}"]
+    lines = [_named(item)]
     if lease.get("trial"):
         user, trial, since = (printable(str(lease.get(name, ""))) for name in ("user", "trial", "since"))
         lines.append(_("{user} runs {trial} there since {since}", user=user, trial=trial, since=local_time(since)))
@@ -122,6 +122,12 @@ def about_machine(item: MachineRow) -> list[str]:
         )
         lines.append(printable(f"GPU {gpu.get('index')}  {gpu.get('name')}  {'  '.join(figures)}"))
     return lines
+
+
+def _named(item: MachineRow) -> str:
+    """Return the names of a machine, and how it is reached."""
+    reached = f"ssh {' '.join(item.login)}" if item.login else _("this machine")
+    return printable(f"{item.hardware} · {item.node} · {reached}")
 
 
 def _owner(item: MachineRow) -> str:
