@@ -7,18 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from builder import NOW, POINTS, CampaignBuilder, clock, engine_of, finished_campaign, planned, running_campaign
-from driving import driving, is_reading, press, screen_of, until, until_gone, until_shown
+from driving import driving, is_reading, press, screen_of, shown, until, until_gone, until_shown
 
 from claimable import claimable
 from dlperf.app.app import DlperfApp
 from dlperf.app.model.comparison import comparable, comparison_of
-from dlperf.app.model.results_table import ResultsView, by_peers, peers_key
+from dlperf.app.model.results_table import ResultsView, about_result, by_peers, peers_key, version_lines
 from dlperf.app.model.table import has_words
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.settings import TerminalSettings
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.measured.model import TrialResult
 from dlperf.messages import message, quoted
+from dlperf.messages.finding import note, warning
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, State
 from dlperf.table.model import ConfigurationResult, Status
@@ -237,7 +238,9 @@ async def test_columns_fit_the_rows_that_a_filter_leaves(workspace: WorkspacePat
     measure_two_cases(workspace)
     async with driving(workspace, start_screen="results") as pilot:
         await until_shown(pilot, "bert-base  pytorch", "resnet50   pytorch")
-        await press(pilot, "slash", *"resnet50", "enter")
+        await press(pilot, "slash", *"resnet50")
+        assert shown(pilot).splitlines()[-1].split() == ["resnet50", "filter"]
+        await press(pilot, "enter")
         await until_shown(pilot, "resnet50  pytorch")
 
 
@@ -316,6 +319,19 @@ async def test_a_configuration_without_a_figure_says_why_in_full(workspace: Work
     builder.event(Event(clock(900), "campaign_finished"))
     async with driving(workspace, size=(200, 40), start_screen="results") as pilot:
         await until_shown(pilot, "figure: failed: exit code 3: ValueError: the data set lies elsewhere")
+
+
+def test_details_name_axes_caveats_first_and_the_version_that_a_lock_pins():
+    findings = (note("sw_power_cap", gpus="0", share=1.0), warning("measured_once"))
+    row = result("one", 5.0, axes=(("compile", "yes"),), findings=findings)
+    _name, _figure, axes, caveat, _note = about_result(row)
+    assert (axes, caveat) == ("compile=yes", "† The figure has caveats: warning: a single trial")
+    assert ResultsView(rows=(row,), matching="compile=yes").shown() == [row]
+    waiting = replace(row, value=None, status=Status("not_run"))
+    failed = replace(waiting, status=Status("failed"))
+    assert [ResultsView().cells(each).tone for each in (waiting, failed)] == ["dim", "bad"]
+    assert version_lines({"facts.version": "2.9", "framework_version": "2.11"}) == ["version 2.11"]
+    assert version_lines({"facts.version": "0.2.5", "options.stack": "True"}) == ["version 0.2.5"]
 
 
 async def test_marked_figures_are_compared_side_by_side_and_copied(workspace: WorkspacePaths):

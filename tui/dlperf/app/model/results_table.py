@@ -9,6 +9,7 @@ from functools import cached_property
 
 from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, SortedView, Tone, axis_columns, bar
 from dlperf.app.model.trial_pages import finding_text
+from dlperf.catalog.axes import axes_text
 from dlperf.messages import _, language
 from dlperf.table.columns import csv_text, flat_columns
 from dlperf.table.model import ConfigurationResult
@@ -59,7 +60,7 @@ class ResultsView(SortedView[ConfigurationResult]):
         return [row for row in self.rows if self.published or not row.is_third_party]
 
     def text(self, item: ConfigurationResult) -> str:
-        return " ".join((*axes_of(item), item.campaign, str(item.status)))
+        return " ".join((*axes_of(item), axes_text(item.axes), item.campaign, str(item.status)))
 
     def key(self, item: ConfigurationResult, column: int) -> object:
         match name := KEYS[column]:
@@ -99,7 +100,8 @@ class ResultsView(SortedView[ConfigurationResult]):
             printable(item.campaign),
             _note(item),
         )
-        tone: Tone = "dim" if item.is_third_party else "" if item.value is not None else "bad"
+        lacks: Tone = "dim" if item.status.code in ("not_run", "running") else "bad"
+        tone: Tone = "dim" if item.is_third_party else "" if item.value is not None else lacks
         framework = "" if tone == "dim" else FRAMEWORK + item.framework
         tones = ("", framework, *[""] * 5, "good" if share == 1.0 else framework)
         return Row(cells, tone, tones, marked=name_of(item) in self.marked)
@@ -171,14 +173,28 @@ def about_result(row: ConfigurationResult) -> list[str]:
         lines[-1] += "  " + _("protocol {name}", name=row.protocol)
     if row.pauses and row.value is not None:
         lines[-1] += "  " + (_("with pauses") if row.pauses == "with" else _("without pauses"))
+    if row.axes:
+        lines.append(printable(axes_text(row.axes)))
     if values:
         lines.append(_("trials") + ": " + "  ".join(values))
     if row.source:
         lines.append(_("source") + ": " + printable(", ".join(filter(None, (row.source, row.date)))))
-    if row.value is not None and row.caveats:
-        lines.append(_("† The figure has caveats:"))
-    lines += [finding_text(item) for item in row.findings]
-    return lines
+    return [*lines, *_findings(row)]
+
+
+def _findings(row: ConfigurationResult) -> list[str]:
+    """Return what was found, caveats first."""
+    caveats = [finding_text(item) for item in row.caveats]
+    if caveats and row.value is not None:
+        caveats[0] = _("† The figure has caveats:") + " " + caveats[0]
+    return [*caveats, *(finding_text(item) for item in row.findings if item not in row.caveats)]
+
+
+def version_lines(conditions: Mapping[str, str]) -> list[str]:
+    """Return the version of a training stack that its lock names, else that which the program printed."""
+    pinned = conditions.get("facts.version") if conditions.get("options.stack") else None
+    version = pinned or conditions.get("framework_version")
+    return [_("version {version}", version=printable(version))] if version else []
 
 
 def by_peers(rows: Iterable[ConfigurationResult]) -> Mapping[Hashable, list[ConfigurationResult]]:

@@ -14,7 +14,7 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.dialogs.pages import ListPage, TextPage, filtered_title, no_match
 from dlperf.app.model.choice import choice_of_points
 from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
-from dlperf.app.model.results_table import ResultsView, name_of, number_of_evidence, peers_key
+from dlperf.app.model.results_table import ResultsView, name_of, number_of_evidence, peers_key, version_lines
 from dlperf.app.model.table import Column, Row, packed
 from dlperf.app.screens.comparing import show_side_by_side
 from dlperf.app.screens.sorted_table import SortedTableScreen
@@ -160,10 +160,9 @@ class ResultsScreen(SortedTableScreen):
         about = self.view.about(item)[1:] if item else []
         row = self.view.result(item) if item else None
         if row and isinstance(self.view, ResultsView):
-            about = [printable(row.campaign), *about]
-        self.query_one("#selected-line", StatusLine).update(
-            "\n".join(packed(map(str.strip, about), self.size.width - 2, " · "))
-        )
+            about = [printable(row.campaign), *(f"  {line}" for line in about)]
+        parts = [packed(part, self.size.width - 2, " · ") for part in _parts(about)]
+        self.query_one("#selected-line", StatusLine).update("\n".join(line for part in parts for line in part))
         peers = self._all.peers.get(peers_key(row), ()) if row else ()
         if peers != self._shown_peers:
             self._shown_peers = peers
@@ -212,10 +211,16 @@ class ResultsScreen(SortedTableScreen):
             campaign.refresh_engine()
             self.app.push_screen(TrialScreen(campaign, key))
 
-    def action_open_result(self) -> None:
-        item = self._selected()
-        if item is not None:
-            self.app.push_screen(TextPage(_("Selected"), "\n".join(self.view.about(item))))
+    @work(exclusive=True, group="details")
+    async def action_open_result(self) -> None:
+        """Show all that is known of the selected figure, with the version of its framework."""
+        from dlperf.verdicts.workspace import stated_conditions
+
+        if (item := self._selected()) is None:
+            return
+        about, row = self.view.about(item), self.view.result(item)
+        await self.attempt(lambda: about.extend(version_lines(*stated_conditions(self.workspace, [row]))))
+        self.app.push_screen(TextPage(_("Selected"), "\n".join(about)))
 
     def action_published(self) -> None:
         self.show_view(replace(self._all, published=not self._all.published))
@@ -279,3 +284,14 @@ class ResultsScreen(SortedTableScreen):
         else:
             self.show_view(replace(self._all, matching="", marked=frozenset()))
             self.table.forget_widths()
+
+
+def _parts(lines: Sequence[str]) -> list[list[str]]:
+    """Return lines with those below them that are indented."""
+    parts: list[list[str]] = []
+    for line in lines:
+        if line.startswith(" ") and parts:
+            parts[-1].append(line.strip())
+        else:
+            parts.append([line.strip()])
+    return parts
