@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from trials import run_to_end, shell_trial
 
+import dlperf.workloads
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.transport import LocalTransport
 from dlperf.runs.records import State
 from made_wheels import keep, lock_line, make_wheel, python_with_pip, sha256
+
+LOCKED = Path(dlperf.workloads.__file__).parent / "stacks" / "locked.py"
 
 
 @pytest.fixture
@@ -128,3 +134,12 @@ async def test_a_wheel_of_several_parts_arrives_whole_and_a_wrong_one_is_refused
         await client.send_wheels({f"wheels/{'0' * 64}/{wheel.name}": wheel})
     assert not (tmp_path / ".dlperf" / "wheels" / ("0" * 64)).exists()
     await client.close()
+
+
+def test_a_python_without_pip_is_named(tmp_path):
+    (tmp_path / "stack.lock").write_text(lock_line(make_wheel(tmp_path, "made", "1.5", "")))
+    for action in ("check", "install"):
+        words = (sys.executable, "-S", LOCKED, action, tmp_path / "stack.lock", tmp_path / "site")
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"{sys.executable} has no pip, which 1 of 1 packages need: ")

@@ -12,6 +12,7 @@ and pip only, Python >= 3.8.
 
 import argparse
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -43,6 +44,10 @@ def main():
         locked = parse(file.read())
     wanted = lacking(locked, given.keep.split(","))
     absent = [item for item in wanted if not wheels_of(item)]
+    packages = sum(not item["url"] for item in wanted)
+    if packages and importlib.util.find_spec("pip") is None:
+        advice = "take another by `prologue:` of the hardware, or `python3 -m ensurepip`"
+        sys.exit(f"{sys.executable} has no pip, which {packages} of {len(locked)} packages need: {advice}")
     if given.action == "check":
         check(locked, wanted, absent)
     else:
