@@ -111,8 +111,9 @@ def test_a_training_stack_runs_on_a_cpu_and_all_are_planned_as_the_guide_says(ty
     assert [row["framework"] for row in rows] == ["huggingface", "lightning"]
     assert all(row["value"] > 0 for row in rows)
     planned = [text for line, text in said.items() if line.startswith("dlperf plan")]
-    assert [text.count("dlperf-") for text in planned] == [4, 1, 1, 4, 2, 1, 1]
-    assert not any("impossible" in text for text in planned)
+    assert [text.count("dlperf-") for text in planned] == [17, 4, 1, 1, 4, 2, 1, 1]
+    assert "take 128 GB on each of 1 GPU(s), which have 80 GB" in planned[0]
+    assert not any("impossible" in text for text in planned[1:])
 
 
 def test_a_diagnosis_and_profiles_are_planned_as_the_guide_says(typed, tmp_path):

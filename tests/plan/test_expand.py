@@ -161,6 +161,25 @@ def test_a_wrong_selection_is_said_in_one_line(catalog, axes, message):
     assert str(caught.value) == message
 
 
+def test_weights_that_fit_into_no_gpu_are_not_planned_unless_they_are_kept_elsewhere(catalog):
+    machine = catalog.hardware["h200"].model_copy(update={"accelerator": "h100-sxm"})
+    small = replace(catalog, hardware=catalog.hardware | {"h200": machine})
+    selection = Selection(("h200",), ("torchtitan",), ("llama3-8b",), ("bf16", "fp8"), scales=("1", "2"))
+    plan = expand(selection, small)
+    assert {(item.configuration.gpus, item.configuration.precision) for item in plan.impossible} == {
+        (1, "bf16"),
+        (1, "fp8"),
+    }
+    assert "two states of the optimizer take 128 GB on each of 1 GPU(s), which have 80 GB" in str(
+        plan.impossible[0].reason
+    )
+    stack = small.frameworks["torchtitan"]
+    offloading = small.frameworks | {"torchtitan": stack.model_copy(update={"options": {"offload": True}})}
+    assert not expand(selection, replace(small, frameworks=offloading)).impossible
+    experts = expand(replace(selection, cases=("qwen3-30b-a3b-4l",), precisions=("bf16",)), small)
+    assert not experts.impossible  # 50 of 86 GB
+
+
 def test_later_variants_win_and_add_to_command_setup_and_options(catalog):
     (item,) = expand(replace(VARIED, precisions=("amp",), batch_sizes=(4,), scales=("2n2g",)), catalog).configurations
     assert item.launch.command[-2:] == ("--amp", "--wide")

@@ -48,7 +48,7 @@ def trials_until_best(space: SearchSpace, seed: int) -> int:
 
 
 def space_of(catalog: Catalog, gpus: str) -> SearchSpace:
-    wanted = Selection(("box",), ("torchtitan",), ("llama3-8b",), ("bf16",), scales=(gpus,))
+    wanted = Selection(("box",), ("torchtitan",), ("llama3-8b",), ("bf16-pure",), scales=(gpus,))
     return search_space(wanted, catalog)
 
 

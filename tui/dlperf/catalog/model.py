@@ -116,17 +116,28 @@ class Constraint(Model):
     """The reason."""
 
 
+BYTES = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
+"""Of a value of each type."""
+
+
 class LanguageModel(Model):
     """Sizes of a decoder-only transformer, from which the arithmetic of a token is computed."""
 
     parameters: PositiveInt
-    """Of the whole model."""
+    """That a token uses: of the whole model, unless it is a mixture of experts."""
+    held_parameters: PositiveInt | None = None
+    """Of the whole model, where that is more."""
     lookup_parameters: Annotated[int, Field(ge=0)] = 0
     """Of these, in tables that no matrix product reads: an input embedding that is not the head too, positions."""
     layers: PositiveInt
     """Transformer blocks."""
     hidden: PositiveInt
     """Width of the model."""
+
+    def bytes_held(self, numerics: Mapping[str, str]) -> int:
+        """Return what weights, gradients and two states of the optimizer take; those of no known type count nothing."""
+        kinds = [numerics.get(name, "") for name in ("weights", "gradients", "optimizer", "optimizer")]
+        return sum(BYTES.get(kind, 0) for kind in kinds) * (self.held_parameters or self.parameters)
 
     def gflops_per_token(self, sequence_length: int) -> float:
         """Return 10^9 FLOP of forward and backward pass, by the convention of Megatron-Core's reports.

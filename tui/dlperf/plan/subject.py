@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 DATA = "data."
 """What the placeholders of data sets begin with."""
+OFFLOAD = "offload"
+"""Option of a recipe that keeps weights or the state of its optimizer elsewhere."""
 STARTED_ONCE = frozenset({"mpirun", "horovodrun"})
 """Launchers that start on the first node and reach the others themselves."""
 
@@ -87,6 +89,7 @@ def why_impossible(subject: Subject) -> Message | None:
         _wrong_machine(subject)
         or _wrong_axis(subject)
         or _excluded(subject)
+        or _too_large(subject)
         or _other_unit(subject)
         or _without_data(subject)
     )
@@ -174,6 +177,20 @@ def _excluded(subject: Subject) -> Message | None:
         return message("one_path", launcher=subject.launcher)
     built = subject.framework.build or subject.case.build
     return message("build_started_once", launcher=subject.launcher) if built else None
+
+
+def _too_large(subject: Subject) -> Message | None:
+    """Return that the weights and what belongs to them do not fit into the GPUs, even divided over all of them."""
+    model, accelerator, point = subject.case.language_model, subject.accelerator, subject.configuration
+    options = (subject.framework.options, subject.recipe.options, *(item.options for item in subject.variants))
+    if model is None or accelerator is None or any(OFFLOAD in each for each in options):
+        return None
+    needed = model.bytes_held(numerics_of(subject.precisions[point.precision], subject.recipe)) / point.gpus_total
+    # a GPU that is sold with 80 GB has 80 GiB
+    if needed <= accelerator.memory_gb * 2**30:
+        return None
+    sizes = {"needed": round(needed / 1e9), "memory": accelerator.memory_gb, "gpus": point.gpus_total}
+    return message("too_large", case=subject.case.id, precision=point.precision, **sizes, option=OFFLOAD)
 
 
 def _other_unit(subject: Subject) -> Message | None:
