@@ -41,3 +41,4 @@ def test_trials_of_which_only_some_learned_are_told_from_those_that_learned_alik
 
 def test_nothing_is_known_of_trials_without_losses() -> None:
     assert losses_apart([]) == losses_apart([(), ()]) == {}
+    assert losses_apart([((10, -0.1), (100, -0.9))] * 3) == {}, "of a similarity, which is negative"

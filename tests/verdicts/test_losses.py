@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from dlperf.verdicts.losses import unlike_losses
+from dlperf.verdicts.losses import alike_losses, unlike_losses
 
 SEEDS = (2.00, 2.03, 1.98, 2.01, 1.99)
 
@@ -63,6 +63,7 @@ def test_a_loss_of_nothing_is_none_of_something(loss):
     (why,) = unlike_losses(losses(*SEEDS), [((100, loss),)] * 5, "a", "b")
     assert why.code == "losses_differ"
     assert list(unlike_losses([((100, loss),)] * 5, [((100, loss),)] * 5, "a", "b")) == []
+    assert alike_losses([((100, loss),)] * 5, [((100, loss),)] * 5) is None, "nothing is a share of it"
 
 
 def test_programs_that_train_alike_are_refused_in_one_of_a_hundred_cases():

@@ -35,5 +35,5 @@ def losses_apart(trials: Sequence[Losses]) -> Mapping[str, float]:
     if not steps:
         return {}
     first, last = ([dict(losses)[step] for losses in trials] for step in (steps[0], steps[-1]))
-    apart = max(last) - min(last) > APART * max(first)
+    apart = max(last) - min(last) > APART * max(map(abs, first))
     return {"step": steps[-1], "lowest": min(last), "highest": max(last)} if apart else {}

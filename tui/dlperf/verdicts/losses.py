@@ -8,7 +8,7 @@ from statistics import median
 
 from dlperf.measured.losses import Losses, common_steps
 from dlperf.messages import Message, message
-from dlperf.verdicts.inference.verdict import LEVEL, Policy, Sides, judge
+from dlperf.verdicts.inference.verdict import LEVEL, Policy, Sides, Verdict, judge
 
 ALIKE = Policy(looks=1, least=2, most=2, largest=0.2)
 """Losses are alike where their interval lies within what seeds make them differ by; seeds that differ by more show
@@ -27,12 +27,9 @@ class Alike:
 
 
 def alike_losses(a: Sequence[Losses], b: Sequence[Losses]) -> Alike | None:
-    """Return how far apart programs are that are shown to train alike; None where they print no losses."""
+    """Return how far apart programs are that are shown to train alike; None where no losses above 0 are printed."""
     steps = common_steps((*a, *b))
-    if not steps:
-        return None
-    left, right = ([dict(losses)[steps[-1]] for losses in side] for side in (a, b))
-    found = judge(Sides(left, right), replace(ALIKE, level=LEVEL / len(steps)))
+    found = _verdict(*_at(steps[-1], a, b), len(steps)) if steps else None
     return Alike(steps[-1], found.difference, found.loss) if found else None
 
 
@@ -48,14 +45,26 @@ def unlike_losses(a: Sequence[Losses], b: Sequence[Losses], first: str, second: 
         yield from (message("losses_unprinted", framework=name) for name in silent)
         yield from () if silent else (message("losses_uncommon"),)
     for step in reversed(steps):
-        left, right = ([dict(losses)[step] for losses in side] for side in (a, b))
-        positive = [min(side) > 0 for side in (left, right)]  # what has a logarithm
-        found = judge(Sides(left, right), replace(ALIKE, level=LEVEL / len(steps))) if all(positive) else None
-        if any(positive) and not all(positive):
-            code = "losses_differ"
-        elif found is None or found.code == "same":
-            continue
-        else:
-            code = "losses_differ" if found.decided else "losses_unclear"
-        yield message(code, step=step, a=median(left), b=median(right), first=first, second=second)
-        return
+        left, right = _at(step, a, b)
+        if code := _unlike(left, right, len(steps)):
+            yield message(code, step=step, a=median(left), b=median(right), first=first, second=second)
+            return
+
+
+def _unlike(a: Sequence[float], b: Sequence[float], tests: int) -> str:
+    """Return whether losses at a step differ or are unclear; empty if they are alike, or not above 0 on both sides."""
+    if (min(a) > 0) != (min(b) > 0):
+        return "losses_differ"
+    found = _verdict(a, b, tests)
+    if found is None or found.code == "same":
+        return ""
+    return "losses_differ" if found.decided else "losses_unclear"
+
+
+def _verdict(a: Sequence[float], b: Sequence[float], tests: int) -> Verdict | None:
+    """Test losses, one of so many times; None where one has no logarithm."""
+    return judge(Sides(a, b), replace(ALIKE, level=LEVEL / tests)) if min(*a, *b) > 0 else None
+
+
+def _at(step: int, a: Sequence[Losses], b: Sequence[Losses]) -> tuple[list[float], list[float]]:
+    return [dict(losses)[step] for losses in a], [dict(losses)[step] for losses in b]
