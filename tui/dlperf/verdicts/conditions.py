@@ -230,7 +230,7 @@ def within_idle(pairs: Sequence[Pair], difference: float) -> Iterator[Message]:
     trials = (trial for pair in pairs for row in pair for trial in row.usable_trials)
     found = (item.message.parameters["share"] for trial in trials for item in trial.findings if item.code == "idle_gpu")
     idle = max((share for share in found if isinstance(share, float)), default=0.0)
-    if abs(difference) <= idle:
+    if 0 < idle >= abs(difference):
         yield message("within_idle", difference=abs(difference), idle=idle)
 
 
