@@ -21,21 +21,9 @@ from itertools import accumulate
 
 from dlperf.verdicts.inference.commit_search import MOST_OF_ENDS, History, Step, search
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, last_change
+from dlperf.verdicts.inference.policies import APART, CLAIM, IN_TURNS, LEAST_UNITS, OF_KIND, Policy
 from dlperf.verdicts.inference.variations import between_steps
-from dlperf.verdicts.inference.verdict import (
-    APART,
-    ASSUMED_MACHINES,
-    CLAIM,
-    IN_TURNS,
-    LEAST_UNITS,
-    OF_KIND,
-    Policy,
-    Sides,
-    Verdict,
-    judge,
-    judge_claim,
-    two_campaigns,
-)
+from dlperf.verdicts.inference.verdict import ASSUMED_MACHINES, Sides, Verdict, judge, judge_claim, two_campaigns
 from dlperf.verdicts.trend import CAMPAIGNS
 
 NOISE = 0.0035

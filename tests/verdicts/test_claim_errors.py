@@ -12,15 +12,9 @@ from operator import mul
 import pytest
 from scipy import stats
 
+from dlperf.verdicts.inference.policies import CLAIM, LEVEL, level_divisor
 from dlperf.verdicts.inference.power import detectable_difference, smallest_drawn_p
-from dlperf.verdicts.inference.verdict import (
-    CLAIM,
-    LEVEL,
-    Sides,
-    Verdict,
-    judge,
-    level_divisor,
-)
+from dlperf.verdicts.inference.verdict import Sides, Verdict, judge
 
 FIRST = replace(CLAIM, divisor=level_divisor(1))
 

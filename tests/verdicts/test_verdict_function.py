@@ -14,20 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from dlperf.verdicts.inference.policies import APART, CLAIM, IN_TURNS, LEVEL, OF_KIND, holm_level
 from dlperf.verdicts.inference.variations import between_steps, pooled
-from dlperf.verdicts.inference.verdict import (
-    APART,
-    CLAIM,
-    IN_TURNS,
-    LEVEL,
-    OF_KIND,
-    Sides,
-    Variation,
-    holm_level,
-    judge,
-    judge_claim,
-    two_campaigns,
-)
+from dlperf.verdicts.inference.verdict import Sides, Variation, judge, judge_claim, two_campaigns
 
 STEADY = [100.0, 100.1, 99.9, 100.05, 99.95]
 

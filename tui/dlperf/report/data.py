@@ -31,7 +31,7 @@ from dlperf.table.conditions import continued
 from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.verified import Verified
-from dlperf.verdicts.inference.verdict import CLAIM
+from dlperf.verdicts.inference.policies import CLAIM
 from dlperf.verification.audit import AuditRow
 
 if TYPE_CHECKING:

@@ -21,17 +21,8 @@ from dlperf.verdicts.conditions import (
     within_idle,
 )
 from dlperf.verdicts.families import family_of
-from dlperf.verdicts.inference.verdict import (
-    CLAIM,
-    LEAST_UNITS,
-    LEVEL,
-    MOST_NEEDED,
-    OF_KIND,
-    Sides,
-    Verdict,
-    holm_level,
-    judge_claim,
-)
+from dlperf.verdicts.inference.policies import CLAIM, LEAST_UNITS, LEVEL, OF_KIND, holm_level
+from dlperf.verdicts.inference.verdict import MOST_NEEDED, Sides, Verdict, judge_claim
 from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, of_versions, over_machines
 from dlperf.verdicts.losses import Alike, alike_losses
 from dlperf.verdicts.variation import UNKNOWN, Known, KnownOfHardware, known_of_hardware, known_of_pair

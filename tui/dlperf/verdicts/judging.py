@@ -12,15 +12,8 @@ from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim, ratio_interval, undecided
 from dlperf.verdicts.compare import Comparisons
 from dlperf.verdicts.conditions import neighbours, rounding_of, same_machine, scores
-from dlperf.verdicts.inference.verdict import (
-    APART,
-    IN_TURNS,
-    Policy,
-    Sides,
-    Verdict,
-    judge,
-    two_campaigns,
-)
+from dlperf.verdicts.inference.policies import APART, IN_TURNS, Policy
+from dlperf.verdicts.inference.verdict import Sides, Verdict, judge, two_campaigns
 from dlperf.verdicts.refusals import failures, refusals
 from dlperf.verdicts.variation import UNKNOWN, Known, known_of_pair
 

@@ -8,7 +8,8 @@ from statistics import median
 
 from dlperf.measured.losses import Losses, common_steps
 from dlperf.messages import Message, message
-from dlperf.verdicts.inference.verdict import LEVEL, Policy, Sides, Verdict, judge
+from dlperf.verdicts.inference.policies import LEVEL, Policy
+from dlperf.verdicts.inference.verdict import Sides, Verdict, judge
 
 ALIKE = Policy(looks=1, least=2, most=2, largest=0.2)
 """Losses are alike where their interval lies within what seeds make them differ by; seeds that differ by more show

@@ -8,12 +8,9 @@ from statistics import median
 
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import Recorded, last_start, machine_of, recorded
+from dlperf.verdicts.inference.policies import LEAST_UNITS
 from dlperf.verdicts.inference.variations import LEAST_STEPS, averaged, between_steps, pooled
-from dlperf.verdicts.inference.verdict import (
-    ASSUMED_MACHINES,
-    LEAST_UNITS,
-    Variation,
-)
+from dlperf.verdicts.inference.verdict import ASSUMED_MACHINES, Variation
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from dlperf.app.widgets.status_line import StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.inference.verdict import CLAIM, LEVEL
+from dlperf.verdicts.inference.policies import CLAIM, LEVEL
 from dlperf.view.campaigns import Standing
 from dlperf.view.text import printable
 

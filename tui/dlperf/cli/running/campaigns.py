@@ -104,7 +104,7 @@ def _plan(workspace: Workspace, selection: Selection) -> Plan:
 def _gated_plan(workspace: Workspace, selection: Selection, gate: str, chosen: Options) -> tuple[Plan, Baseline]:
     """Return the plan of a selection and what a baseline holds of it; of the whole baseline without a selection."""
     from dlperf.verdicts.baselines import plan_of_baseline, read_baseline
-    from dlperf.verdicts.inference.verdict import APART
+    from dlperf.verdicts.inference.policies import APART
 
     baseline = read_baseline(workspace.paths, gate)
     selection = replace(selection, repeats=selection.repeats or chosen.first(APART))

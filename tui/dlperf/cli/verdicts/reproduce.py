@@ -170,7 +170,7 @@ def _judged(
 def _plan_again(context: typer.Context, original: ConfigurationResult, given: Selection, chosen: Options) -> Plan:
     from dlperf.plan import expand
     from dlperf.plan.versions import plan_version_again
-    from dlperf.verdicts.inference.verdict import APART
+    from dlperf.verdicts.inference.policies import APART
     from dlperf.verdicts.reproduction import selection_of_result
     from dlperf.verdicts.workspace import planned_configurations
 

@@ -81,7 +81,7 @@ class Turns:
         Raises:
             typer.Exit: a signal ended the engine.
         """
-        from dlperf.verdicts.inference.verdict import IN_TURNS
+        from dlperf.verdicts.inference.policies import IN_TURNS
 
         return self._run(sides, self.plan.selection.repeats or self.chosen.first(IN_TURNS), 1, name)
 

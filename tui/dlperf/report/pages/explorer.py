@@ -19,7 +19,7 @@ from dlperf.report.pages.reports.fairness import published_facts
 from dlperf.report.site import locations as at
 from dlperf.table.conditions import row_conditions
 from dlperf.table.model import ConfigurationResult, MetricResult
-from dlperf.verdicts.inference.verdict import CLAIM
+from dlperf.verdicts.inference.policies import CLAIM
 
 SCHEMA = 2
 SCRIPTS = ("bars.js", "explorer-state.js", "explorer-chart.js", "explorer-sides.js", "explorer-copy.js", "explorer.js")

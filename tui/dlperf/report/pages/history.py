@@ -21,7 +21,7 @@ from dlperf.report.views import ColumnView, Link, TableView, TextView, date
 from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
-from dlperf.verdicts.inference.verdict import holm_level
+from dlperf.verdicts.inference.policies import holm_level
 from dlperf.verdicts.judging import Judgement, judge_rows
 from dlperf.verdicts.variation import known_of_pair
 

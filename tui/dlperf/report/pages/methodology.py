@@ -19,8 +19,9 @@ from dlperf.report.views import ColumnView, Listed, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts import conditions
 from dlperf.verdicts.claims import DECIDED, Claim
-from dlperf.verdicts.inference import verdict
+from dlperf.verdicts.inference import policies
 from dlperf.verdicts.inference.power import detectable_difference, smallest_drawn_p
+from dlperf.verdicts.inference.verdict import ASSUMED_MACHINES
 
 VARIATIONS = (0.001, 0.003, 0.01, 0.03)
 TRIALS = (5, 7, 10)
@@ -37,20 +38,20 @@ def methodology(language: Language, data: SiteData) -> str:
         "methodology.md.j2",
         **protocol_views(page),
         audit=at.html_address(page.path, at.AUDIT),
-        least=verdict.CLAIM.least,
-        level=f"{verdict.LEVEL:g}",
+        least=policies.CLAIM.least,
+        level=f"{policies.LEVEL:g}",
         each=f"{data.context.level:.2g}",
         tested=sum(one.is_testable for one in claims_of(data, data.context)),
         window=WINDOW_SECONDS,
         in_row=conditions.MOST_IN_ROW,
-        largest_loss=figures.percent(verdict.LARGEST_LOSS),
-        assumed=figures.percent(verdict.ASSUMED_MACHINES.share),
-        lead=figures.percent(verdict.ASSUMED_MACHINES.reach),
-        units=verdict.LEAST_UNITS,
-        in_turns=verdict.IN_TURNS,
+        largest_loss=figures.percent(policies.LARGEST_LOSS),
+        assumed=figures.percent(ASSUMED_MACHINES.share),
+        lead=figures.percent(ASSUMED_MACHINES.reach),
+        units=policies.LEAST_UNITS,
+        in_turns=policies.IN_TURNS,
         detectable=_detectable(page),
-        most=verdict.CLAIM.most,
-        smallest={count: f"{smallest_drawn_p(count):.3g}" for count in (verdict.CLAIM.least, verdict.CLAIM.most)},
+        most=policies.CLAIM.most,
+        smallest={count: f"{smallest_drawn_p(count):.3g}" for count in (policies.CLAIM.least, policies.CLAIM.most)},
         within=figures.percent(pooled_variation([row.values for row in measured]), 2),
         between_campaigns=_variations(page, "campaigns"),
         between_machines=_variations(page, "machines"),

@@ -17,7 +17,7 @@ from dlperf.report.pages.results.pictures import bars
 from dlperf.report.site import locations as at
 from dlperf.report.views import FigureView
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.inference.verdict import CLAIM
+from dlperf.verdicts.inference.policies import CLAIM
 
 METRICS = {
     "per_gpu": N_("Throughput per GPU"),

@@ -20,7 +20,7 @@ STATED = 0.99
 CONFIDENCE = 0.998
 """The computed probability from which that is said: outliers, and a loss no larger than the noise, make it too high."""
 MOST_OF_ENDS = 30
-"""Trials of GOOD and of BAD up to which are added until BAD is worse, as ``verdict.IN_TURNS`` decides."""
+"""Trials of GOOD and of BAD up to which are added until BAD is worse, as ``policies.IN_TURNS`` decides."""
 STEP_VARIANCE = 0.25
 """Of the level of a step, in variances of a trial: campaigns differ by more than their trials."""
 LEAST_OF_FOUND = 3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from dlperf.verdicts.inference.policies import LEVEL
 from dlperf.verdicts.inference.student import two_sided
-from dlperf.verdicts.inference.verdict import LEVEL
 
 POWER = 0.9
 """For ``detectable_difference``."""
