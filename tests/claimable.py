@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import median
 
 from dlperf.measured.model import TrialResult
-from dlperf.table.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult, Status
 
 NUMERICS = {"weights": "fp32", "compute": "bf16"}
 CONDITIONS = {"gpu.uuid": "GPU-1", "programs.a.py": "1", "libraries.nccl": "2.28.9"}
@@ -28,3 +28,15 @@ def claimable(row: ConfigurationResult, *values: float, turn: int = 0) -> Config
     spread = (max(values) - min(values)) / median(values)
     row = replace(row, numerics=NUMERICS, trials=tuple(trials), n=len(values), spread=spread)
     return replace(row, value=median(values))
+
+
+ROW = ConfigurationResult(
+    *("box", "jax", "resnet50", "bf16", 256, 1, 1), campaign="c", unit="images/s", status=Status("measured")
+)
+LOW = claimable(ROW, 7000.0, 7001.0, 7003.0, 7004.0, 7008.0)
+PYTORCH = replace(ROW, framework="pytorch")
+HIGH = claimable(PYTORCH, 7600.0, 7601.0, 7603.0, 7604.0, 7608.0, turn=1)
+
+
+def of_trials(row: ConfigurationResult, **changes: object) -> ConfigurationResult:
+    return replace(row, trials=tuple(replace(trial, **changes) for trial in row.trials))  # type: ignore[arg-type]

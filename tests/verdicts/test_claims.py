@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from claimable import CONDITIONS, NUMERICS, claimable
+from claimable import CONDITIONS, HIGH, LOW, NUMERICS, PYTORCH, ROW, claimable, of_trials
 from dlperf.messages import CHINESE
 from dlperf.messages.finding import note, warning
 from dlperf.table.model import ConfigurationResult, Status
@@ -14,22 +14,11 @@ from dlperf.verdicts.claims import claim
 from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.verdict import Variation
 from dlperf.verdicts.kinds import campaigns_in_turns
-from dlperf.verdicts.variation import Known, known_variation
-
-ROW = ConfigurationResult(
-    *("box", "jax", "resnet50", "bf16", 256, 1, 1), campaign="c", unit="images/s", status=Status("measured")
-)
-LOW = claimable(ROW, 7000.0, 7001.0, 7003.0, 7004.0, 7008.0)
-PYTORCH = replace(ROW, framework="pytorch")
-HIGH = claimable(PYTORCH, 7600.0, 7601.0, 7603.0, 7604.0, 7608.0, turn=1)
+from dlperf.verdicts.variation import Known
 
 
 def codes(a: ConfigurationResult, b: ConfigurationResult) -> list[str]:
     return [reason.code for reason in claim(a, b).reasons]
-
-
-def of_trials(row: ConfigurationResult, **changes: object) -> ConfigurationResult:
-    return replace(row, trials=tuple(replace(trial, **changes) for trial in row.trials))  # type: ignore[arg-type]
 
 
 def test_five_interleaved_trials_each_under_equal_conditions_give_a_claim() -> None:
@@ -103,11 +92,6 @@ def test_a_campaign_that_was_cut_short_may_have_been_stopped_for_its_result() ->
     assert (stopped, claim(LOW, cut).verdict.code) == (pytest.approx(3 * whole), "better"), "after 5, 6 or 7 trials"
 
 
-def test_one_configuration_in_two_campaigns_is_no_pair_of_programs() -> None:
-    rows = [replace(row, campaign=f"c{gpu}") for gpu in range(3) for row in on_gpu(gpu, 1.0)]
-    assert campaigns_in_turns(rows[0], rows[2], rows) == []
-
-
 def test_a_level_for_several_claims_asks_for_more_trials() -> None:
     values = (7000.0, 7050.0, 7100.0, 7025.0, 7075.0)
     pair = claimable(ROW, *values), claimable(PYTORCH, *(1.08 * value for value in values), turn=1)
@@ -117,17 +101,6 @@ def test_a_level_for_several_claims_asks_for_more_trials() -> None:
     assert found.is_testable
 
 
-def on_gpu(gpu: int | str, lead: float) -> list[ConfigurationResult]:
-    sides = (
-        claimable(ROW, *(7000.0 + turn for turn in range(5))),
-        claimable(PYTORCH, *(7000 * lead + turn for turn in range(5)), turn=1),
-    )
-    return [
-        replace(of_trials(side, conditions=CONDITIONS | {"gpu.uuid": f"GPU-{gpu}"}), campaign=f"c{gpu}")
-        for side in sides
-    ]
-
-
 def test_trials_that_a_cluster_placed_on_two_gpus_are_compared_where_both_sides_ran_as_often_on_each() -> None:
     def placed(row: ConfigurationResult, gpus: str) -> ConfigurationResult:
         on = (CONDITIONS | {"gpu.uuid": f"GPU-{gpu}"} for gpu in gpus)
@@ -135,87 +108,6 @@ def test_trials_that_a_cluster_placed_on_two_gpus_are_compared_where_both_sides_
 
     assert codes(placed(LOW, "11112"), placed(HIGH, "22221")) == ["other_gpus"]
     assert codes(placed(LOW, "11112"), placed(HIGH, "21111")) == []
-
-
-def test_three_gpus_of_a_kind_count_once_each() -> None:
-    steady = [on_gpu(gpu, 1.08 + gpu / 1000) for gpu in range(3)]
-    chance = [on_gpu(gpu, lead) for gpu, lead in enumerate((1.08, 0.99, 1.02))]
-    rows = [row for pair in steady for row in pair]
-    assert (claim(*steady[0]).machines, claim(*steady[0]).verdict.code) == ((), "better")
-    of_kind = claim(*steady[0], rows=rows)
-    assert (len(of_kind.machines), of_kind.verdict.code, of_kind.ratio) == (3, "better", pytest.approx(1.081, abs=1e-4))
-    found = claim(*chance[0], rows=[row for pair in chance for row in pair])
-    assert (len(found.machines), found.verdict.code) == (3, "cannot_tell"), "one GPU alone would claim it"
-    assert found.reasons[0].code == "more_gpus"
-    *others, last = rows
-    doubtful = [*others, replace(last, findings=(warning("drift"),))]
-    assert [why.code for why in claim(*steady[0], rows=doubtful).reasons] == ["with_caveat"], "of a GPU not shown"
-    drifting = [*others, replace(last, trials=tuple(replace(trial, drift=-0.09) for trial in last.trials))]
-    assert [why.code for why in claim(*steady[0], rows=drifting).reasons] == ["within_drift"], "of a GPU not shown"
-    waiting = of_trials(last, findings=(note("idle_gpu", gpu="a:0", share=0.2),))
-    assert [why.code for why in claim(*steady[0], rows=[*others, waiting]).reasons] == ["within_idle"]
-    few = [
-        replace(row, trials=tuple(replace(row.trials[n], losses=((100, 2.0 + n / 10),)) for n in range(2)))
-        for row in rows
-    ]
-    assert codes(*few[:2]) == ["new_campaign", "losses_unclear"]
-    assert claim(*few[:2], rows=few).verdict.code == "better", "two trials on each GPU are six losses"
-    other = [of_trials(row, conditions=CONDITIONS | {"programs.a.py": "2"}) for row in rows]
-    assert claim(*steady[0], rows=other).machines == ()
-
-
-def test_a_unit_of_the_last_digit_is_no_lead_of_a_kind_either() -> None:
-    def lead(unit: float) -> list[ConfigurationResult]:
-        sides = [
-            claimable(side, *(value,) * 5, turn=turn)
-            for turn, (side, value) in enumerate(((ROW, 12.3), (PYTORCH, 12.3 + unit)))
-        ]
-        return [
-            replace(of_trials(side, conditions=CONDITIONS | {"gpu.uuid": f"GPU-{gpu}"}), campaign=f"c{gpu}")
-            for gpu in range(3)
-            for side in sides
-        ]
-
-    one, two = (claim(*rows[:2], rows=rows) for rows in (lead(0.1), lead(0.2)))
-    assert (len(one.machines), one.verdict.code, two.verdict.code) == (3, "same", "better")
-    assert one.found is not None
-    assert one.found.loss > 0.0081
-
-
-def test_a_gpu_that_ran_another_version_of_a_framework_is_none_of_the_kind() -> None:
-    rows = [row for gpu in range(4) for row in on_gpu(gpu, 1.08 + gpu / 1000)]
-    versions = ["2.10", "2.11", "2.11", "2.11"]
-    rows = [
-        of_trials(row, conditions={**row.trials[0].conditions, "framework_version": versions[place // 2]})
-        for place, row in enumerate(rows)
-    ]
-    assert [len(claim(*rows[at : at + 2], rows=rows).machines) for at in (0, 2)] == [0, 3]
-
-
-def test_gpus_that_are_in_several_sets_count_once() -> None:
-    pairs = [on_gpu(gpus, 1.05) for gpus in ("1, GPU-2", "2, GPU-1", "1, GPU-3", "4, GPU-5", "6, GPU-7")]
-    assert len(claim(*pairs[0], rows=[row for pair in pairs for row in pair]).machines) == 3
-
-
-def test_three_gpus_with_one_trial_each_are_fewer_than_the_five_trials_of_a_claim() -> None:
-    rows = [replace(row, trials=row.trials[:1]) for gpu in range(3) for row in on_gpu(gpu, 1.05 + gpu / 1000)]
-    found = claim(*rows[:2], rows=rows)
-    assert (len(found.machines), found.verdict.code) == (3, "cannot_tell")
-    assert [(why.code, why.parameters["count"]) for why in found.reasons] == [("more_trials", 2)]
-
-
-def test_of_each_gpu_the_campaign_counts_that_began_last_whatever_its_name() -> None:
-    rows = [row for gpu in range(3) for row in on_gpu(gpu, 1.05 + gpu / 1000)]
-    later = [
-        replace(
-            row,
-            campaign="a",
-            trials=tuple(replace(each, started=f"2027{(each.started or '')[4:]}") for each in row.trials),
-        )
-        for row in on_gpu(0, 0.9)
-    ]
-    pairs = dict(campaigns_in_turns(*rows[:2], [*rows, *later])).values()
-    assert sorted(pair[0].campaign for pair in pairs) == ["a", "c1", "c2"]
 
 
 def test_a_lead_on_one_gpu_exceeds_what_machines_of_a_kind_vary_by() -> None:
@@ -318,32 +210,6 @@ def test_a_difference_of_machines_must_exceed_what_machines_of_one_kind_differ_b
     other = replace(HIGH, framework="jax", hardware="a100")
     assert claim(LOW, other, Known(machines=Variation(0.02, 10))).verdict.code == "cannot_tell"
     assert claim(LOW, other, Known(machines=Variation(0.005, 10))).verdict.code == "better"
-
-
-def test_the_variation_between_machines_is_that_of_configurations_which_ran_on_several() -> None:
-    values = {"GPU-1": 7003.0, "GPU-2": 7100.0, "GPU-3": 7050.0}
-    rows = [
-        of_trials(replace(LOW, value=value), conditions=CONDITIONS | {"gpu.uuid": gpu}) for gpu, value in values.items()
-    ]
-    known = known_variation(rows).machines
-    assert known is not None
-    assert (known.share, known.freedom) == (pytest.approx(0.0069, abs=1e-4), 2)
-    assert known_variation(rows[:2]) == known_variation([LOW]) == Known(), "two are too few"
-
-
-def test_variations_are_those_of_configurations_with_seven_campaigns_or_three_machines_each() -> None:
-    cases = [replace(LOW, axes=(("sequence_length", length),)) for length in (1, 2, 4)]
-    pairs = [
-        of_trials(replace(row, value=7000.0 + number), conditions=CONDITIONS | {"gpu.uuid": f"GPU-{number}"})
-        for row in cases
-        for number in range(2)
-    ]
-    assert known_variation(pairs).machines is None, "each on two machines"
-    assert known_variation([replace(row, value=7000.0 + n) for row in cases for n in range(6)]).campaigns is None
-    nightly = [replace(LOW, value=7000.0 + n) for n in range(7)]
-    assert known_variation(nightly).campaigns is not None
-    changing = [of_trials(row, conditions=CONDITIONS | {"programs.a.py": row.value}) for row in nightly]
-    assert known_variation(changing).campaigns is not None, "a program that changes each night varies, too"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -169,20 +169,33 @@ def claim(
     machines = tuple(pairs) if of_kind else ()
     policy = replace(OF_KIND if of_kind else CLAIM, looks=looks, level=level, loss=loss)
     found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
-    missing = [*(_too_few(pairs) if of_kind else []), *obstacles(compared)]
+    missing = [*(_too_few(pairs) if of_kind else []), *obstacles(compared), *_within(compared, found)]
+    if found is not None and found.code in DECIDED and not of_kind:
+        missing += _within_machines(a, b, found.difference, known)
+    verdict, found = _verdict(found, missing, evidence, of_kind)
+    return Claim(a, b, verdict, found, machines=machines)
+
+
+def _within(compared: Sequence[Pair], found: Verdict | None) -> Iterator[Message]:
+    """Yield what else the difference may come from that the test shows."""
     if found is not None and found.code != "same":
-        missing += within_idle(compared, found.difference)
+        yield from within_idle(compared, found.difference)
     if found is not None and found.code in DECIDED:
-        missing += within_drift(compared, found.difference)
-        missing += [] if of_kind else _within_machines(a, b, found.difference, known)
+        yield from within_drift(compared, found.difference)
+
+
+def _verdict(
+    found: Verdict | None, missing: list[Message], evidence: Sides, of_kind: bool
+) -> tuple[Message, Verdict | None]:
+    """Return the verdict with what is missing, and the numbers of the test, without further trials if none would do."""
     if any(why.code in LASTING for why in missing):
         missing = [why for why in missing if why.code not in UNDECIDED]
         found = replace(found, more=None) if found else None
     elif found is None or not found.decided:
         missing = missing if missing == [THIRD_PARTY] else [_invitation(found, evidence, of_kind), *missing]
     elif not missing:
-        return Claim(a, b, message(found.code), found, machines=machines)
-    return Claim(a, b, message("cannot_tell", why=tuple(missing)), found, machines=machines)
+        return message(found.code), found
+    return message("cannot_tell", why=tuple(missing)), found
 
 
 @dataclass(frozen=True)
