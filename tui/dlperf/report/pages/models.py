@@ -11,7 +11,7 @@ from dlperf.report.answer import chip
 from dlperf.report.data import KINDS, SiteData, grouped
 from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.overview import is_training
-from dlperf.report.pages.page import Page
+from dlperf.report.pages.page import Cell, Page
 from dlperf.report.pages.your_number import accelerators, utilisation
 from dlperf.report.site import locations as at
 from dlperf.report.views import TableView
@@ -54,24 +54,29 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
 
 
 def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
-    best: dict[tuple[object, ...], float] = {}
-    for row in filter(is_training, rows):
-        best.setdefault(_work(row), figures.per_gpu(row) or 0.0)
+    cells = {
+        "origin": lambda row: page._(KINDS[page.data.kind(row.campaign)]),
+        LENGTH: lambda row: str(dict(row.axes).get(LENGTH, "")),
+        "axes": lambda row: figures.axes_text(page.language, (axis for axis in row.axes if axis[0] != LENGTH)),
+    }
+    return page.listed(rows, COLUMNS, cells | quality_cells(page, rows), constant=CONSTANT)
+
+
+def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, Cell]:
+    """Return what a value is worth: its share of the highest of the same work, MFU and peak memory."""
+    work = grouped(filter(is_training, rows), _work)
+    best = {key: max(figures.per_gpu(row) or 0.0 for row in same) for key, same in work.items()}
 
     def of_best(row: ConfigurationResult) -> str:
         highest, value = best.get(_work(row)), figures.per_gpu(row)
         return figures.percent(value / highest) if highest and value and is_training(row) else ""
 
     gpus = accelerators(page.data)
-    cells = {
-        "origin": lambda row: page._(KINDS[page.data.kind(row.campaign)]),
+    return {
         "of_best": of_best,
-        LENGTH: lambda row: str(dict(row.axes).get(LENGTH, "")),
-        "axes": lambda row: figures.axes_text(page.language, (axis for axis in row.axes if axis[0] != LENGTH)),
         "mfu": lambda row: figures.percent(utilisation(page.data, gpus, row) if is_training(row) else None),
         MEMORY: lambda row: figures.optional(figures.metric_value(row, MEMORY)),
     }
-    return page.listed(rows, COLUMNS, cells, constant=CONSTANT)
 
 
 def _work(row: ConfigurationResult) -> tuple[object, ...]:

@@ -164,7 +164,7 @@ def utilisation(data: SiteData, gpus: Mapping[str, Accelerator], row: Configurat
     """Return the utilisation of a result; of a third-party one by the same convention, where its work is known."""
     case, machine = data.cases.get(row.case), data.hardware.get(row.hardware)
     gpu = data.accelerators.get((machine and machine.accelerator) or "") or gpus.get(chip(data, row))
-    if row.mfu is not None or case is None or gpu is None:
+    if row.mfu is not None or row.value is None or case is None or gpu is None:
         return row.mfu
     peak = _peaks(data, gpu).get(row.precision.upper())
-    return mfu(case.gflops(dict(row.axes)), row.value or 0.0, row.gpus_total, peak)
+    return mfu(case.gflops(dict(row.axes)), row.value, row.gpus_total, peak)

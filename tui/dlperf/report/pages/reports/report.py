@@ -107,13 +107,15 @@ def _figures(page: Page, results: Results, shown: Results) -> dict[str, object]:
         shown: results in the chart above them.
     """
     units = distinct(row.unit for row in results)
-    compared = list(chain(*report_tables.contested(results)))
+    listed = list(chain(*report_tables.of_many_settings(results)))
+    compared = [*listed, *chain(*report_tables.contested(results))]
     return {
-        "comparison": report_tables.comparisons(page, results, shown),
+        "stacks": report_tables.side_by_side(page, results),
+        "comparison": report_tables.comparisons(page, results, [*shown, *listed]),
         "throughput": [*pictures.throughput(page, results), *report_tables.throughput(page, results, compared)],
         "scaling_charts": pictures.scaling(page, results),
         "scaling": report_tables.scaling(page, results),
-        "utilisation": report_tables.utilisation(page, results),
+        "utilisation": report_tables.utilisation(page, report_tables.without(results, listed)),
         "profiles": profile_links(page, results),
         "single_runs": report_tables.single_runs(page, results),
         "unit": units[0] if len(units) == 1 else "",

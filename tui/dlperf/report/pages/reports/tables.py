@@ -11,6 +11,7 @@ from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import claimed_best
 from dlperf.report.data import distinct, grouped, is_published
+from dlperf.report.pages.models import MEMORY, quality_cells
 from dlperf.report.pages.page import Page
 from dlperf.report.views import ColumnView, FigureView, Link, Part, TableView, TextView, filled
 from dlperf.runs.published import PublishedReport
@@ -23,6 +24,8 @@ PER_GPU = (
     *("hardware", "nodes_gpus", "per_gpu", "per_gpu_steady", "time_to_train", "framework", "precision", "batch_size"),
     *("axes", "published_at"),
 )
+SIDE_BY_SIDE = ("framework", "figure", "of_best", "precision", "batch_size", "axes", "mfu", MEMORY, "samples_per_joule")
+MANY_FRAMEWORKS = 3
 AXES = ("framework", "hardware", "precision", "batch_size", "axes", "nodes_gpus", "figure", "unit")
 
 
@@ -34,7 +37,7 @@ def throughput(page: Page, results: Results, shown: Results) -> list[Part]:
     """
     parts = []
     for (hardware, framework, unit), rows in grouped(results, _stack).items():
-        if len({(row.nodes, row.gpus) for row in rows}) == 1 and _all_in(rows, shown):
+        if len({(row.nodes, row.gpus) for row in rows}) == 1 and not without(rows, shown):
             continue
         campaign = rows[0].campaign
         title = (page.framework_link(framework, campaign), page.hardware_link(hardware, campaign))
@@ -48,6 +51,35 @@ def throughput(page: Page, results: Results, shown: Results) -> list[Part]:
             table = _grid(page, rows, SCALE, PRECISION_AND_SETTINGS, page._("Nodes × GPUs"), number=True)
             parts.append(Part(title, (table,), unit=unit))
     return parts
+
+
+def side_by_side(page: Page, results: Results) -> list[Part]:
+    """Return a list of programs, the fastest first, for each hardware and scale where settings differ by program."""
+    return [
+        Part(
+            (page.hardware_link(rows[0].hardware, rows[0].campaign), figures.scale_text(rows[0])),
+            (_fastest_first(page, rows),),
+            unit=rows[0].unit,
+        )
+        for rows in of_many_settings(results)
+    ]
+
+
+def of_many_settings(results: Results) -> list[Results]:
+    """Return our results of each hardware and scale where most frameworks have no result of most settings."""
+    ours = [row for row in results if not is_published(row.campaign)]
+    return [rows for rows in grouped(ours, _place).values() if _is_sparse(rows)]
+
+
+def _is_sparse(rows: Results) -> bool:
+    frameworks = {row.framework for row in rows}
+    settings = {(row.precision, row.axes) for row in rows}
+    return len(frameworks) >= MANY_FRAMEWORKS and 2 * len(rows) < len(frameworks) * len(settings)
+
+
+def _fastest_first(page: Page, rows: Results) -> TableView:
+    ordered = sorted(rows, key=lambda row: (row.value is None, -row.score))
+    return page.listed(ordered, SIDE_BY_SIDE, quality_cells(page, rows))
 
 
 def contested(results: Results) -> list[Results]:
@@ -80,7 +112,7 @@ def comparisons(page: Page, results: Results, shown: Results) -> list[Part]:
     """Return a grid of GPU counts × frameworks for each hardware and precision with results that are not shown yet."""
     parts = []
     for rows in contested(results):
-        if not _all_in(rows, shown):
+        if without(rows, shown):
             title = (page.hardware_link(rows[0].hardware, rows[0].campaign), _precision(page, rows[0]))
             table = _grid(page, rows, SCALE_AND_SETTINGS, FRAMEWORK, page._("GPUs"), best_of_row=True)
             parts.append(Part(title, (table,), unit=rows[0].unit))
@@ -170,8 +202,10 @@ def _figures(page: Page, results: Results, best: ConfigurationResult | None) -> 
     )
 
 
-def _all_in(rows: Results, shown: Results) -> bool:
-    return {id(row) for row in rows} <= {id(row) for row in shown}
+def without(results: Results, shown: Results) -> Results:
+    """Return the results that are not shown elsewhere."""
+    elsewhere = set(map(id, shown))
+    return [row for row in results if id(row) not in elsewhere]
 
 
 def size(row: ConfigurationResult) -> tuple[int, int, int]:
@@ -185,6 +219,10 @@ def _stack(row: ConfigurationResult) -> tuple[str, str, str]:
 
 def _race(row: ConfigurationResult) -> tuple[str, str, str]:
     return row.hardware, row.precision, row.unit
+
+
+def _place(row: ConfigurationResult) -> tuple[object, ...]:
+    return row.hardware, row.nodes, row.gpus, row.unit
 
 
 def _series(row: ConfigurationResult) -> tuple[object, ...]:

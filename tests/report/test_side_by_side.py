@@ -1,0 +1,42 @@
+"""Stacks that have settings of their own stand in one list, the fastest first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from html_text import rows_of
+from site_rows import measured
+from site_sample import sample
+
+from dlperf.messages import ENGLISH
+from dlperf.report.pages.reports.report import report
+from dlperf.table.model import ConfigurationResult, Status
+
+
+def report_on(*rows: ConfigurationResult) -> str:
+    data = replace(sample(), results=rows)
+    ((source, case), results) = next(iter(data.reports.items()))
+    return report(ENGLISH, data, source, case, results)
+
+
+def stack(framework: str, value: float | None, **other: object) -> ConfigurationResult:
+    return measured(framework, 1, value, axes=(("checkpointing", framework),), **other)
+
+
+def test_stacks_of_which_each_has_its_own_settings_are_one_list_with_the_share_of_the_best() -> None:
+    failed = stack("gamma", None, status=Status("out_of_memory"))
+    text = report_on(stack("alpha", 300.0), failed, stack("beta", 400.0))
+    section = text[text.index("### Frameworks side by side") :]
+    shown = [row[:3] for row in rows_of(section)]
+    assert [(row[0], row[1].split()[0], row[2]) for row in shown[1:4]] == [
+        ("Beta", "400", "100.0 %"),
+        ("Alpha", "300", "75.0 %"),
+        ("gamma", "out", ""),
+    ]
+    assert "### Training throughput" not in text
+    assert "not planned" not in text
+
+
+def test_stacks_with_equal_settings_are_a_grid() -> None:
+    text = report_on(*(measured(name, 1, value) for name, value in (("alpha", 300.0), ("beta", 400.0), ("gamma", 9.0))))
+    assert "Frameworks side by side" not in text
