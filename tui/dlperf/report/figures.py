@@ -185,6 +185,11 @@ def scale_text(result: ConfigurationResult) -> str:
     return md.unbroken(f"{result.nodes} × {result.gpus}")
 
 
+def precision_cell(language: Language, result: ConfigurationResult) -> str:
+    """Return the precision as it stands below the title of its column."""
+    return language.gettext("not stated") if result.precision == UNSTATED else precision_text(language, result)
+
+
 def precision_text(language: Language, result: ConfigurationResult) -> str:
     """Return the precision as it is written, of 8 and fewer bits with its recipe; in words where a log states none."""
     if result.precision == UNSTATED:

@@ -243,7 +243,7 @@ class Page:
             "figure": self.figure,
             "per_gpu": lambda row: replace(self.figure(row), value=figures.optional(figures.per_gpu(row)), below=""),
             "unit": lambda row: row.unit,
-            "precision": lambda row: figures.precision_text(self.language, row),
+            "precision": lambda row: figures.precision_cell(self.language, row),
             "batch_size": figures.batch_text,
             "axes": lambda row: figures.varying_axes(self.language, row, self.stated),
             "nodes_gpus": figures.scale_text,
