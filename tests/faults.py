@@ -1,4 +1,4 @@
-"""Faults by a seed, done to a campaign over many nodes, and what must be true afterwards."""
+"""Faults by a seed, done to a campaign over many nodes."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import contextlib
 import math
 import os
 import random
-import re
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from dlperf.campaign.create import trial_id
 from dlperf.nodes.supervisor.processes import SUPERVISOR_NAME
-from dlperf.runs.archive import TrialFiles
-from dlperf.runs.journal import CampaignReader, campaign_status
+from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
-from dlperf.runs.records import CampaignRecord, State, TrialStatus
-from dlperf.runs.store import read_campaign
 from many_nodes import ManyNodes, marked_processes
 from spoils import SPOILS, remove_everything, replace_agent, running_trial, take_every_file, trials_of
 from sshd import Sshd
@@ -239,136 +234,3 @@ def supervisors(home: Path) -> list[int]:
             if Path(f"/proc/{pid}/comm").read_text().strip() == SUPERVISOR_NAME:
                 found.append(pid)
     return sorted(found)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What was found at the end; every list is empty where all is well."""
-
-    trials: int
-    succeeded: int
-    lost: int
-    """Trials whose supervisor was killed: found, said and tried again."""
-    cancelled: int
-    """Planned or running when the campaign was cancelled, or planned on a machine that was left out."""
-    may_still_run: int
-    """Of those that were cancelled: their machine did not answer at that moment."""
-    left_out: int
-    started_twice: list[str]
-    unfinished: list[str]
-    unexplained: list[str]
-    """Ended without a figure, for no reason that a fault gave."""
-    broken: list[str]
-    """Said to have succeeded, but never started; said never to have started, but it was; its archive is not what the
-    node wrote, or its seal is broken."""
-    processes_left: list[int]
-    wrong_hosts: list[str]
-    """Homes of impostors in which anything lies."""
-
-    @property
-    def good(self) -> bool:
-        found = (self.started_twice, self.unfinished, self.unexplained, self.broken, self.processes_left)
-        return not any((*found, self.wrong_hosts))
-
-
-def examine(here: ManyNodes, spoiled: Collection[str] = ()) -> Verdict:
-    """Compare what the campaign says with what its nodes hold.
-
-    Args:
-        spoiled: trials whose files on the node may be anything.
-    """
-    record, status = read_campaign(here.paths), campaign_status(here.paths)
-    trials = status.trials
-    starts = Counter(mark for server in here.servers for mark in _marks(server.home))
-    return Verdict(
-        trials=len(trials),
-        succeeded=status.count(State.SUCCEEDED),
-        lost=status.count(State.LOST),
-        cancelled=status.count(State.CANCELLED),
-        may_still_run=sum(_may_still_run(trial) for trial in trials.values()),
-        left_out=len(status.left_out),
-        started_twice=[mark for mark, count in starts.items() if count > 1],
-        unfinished=[str(key) for key, trial in trials.items() if not trial.state.finished],
-        unexplained=[
-            f"{key}: {trial.cause}"
-            for key, trial in trials.items()
-            if not _explained(trial, trial_id(record, key) in spoiled)
-        ],
-        broken=[
-            f"{key}: {problem}"
-            for key, trial in trials.items()
-            if (problem := _broken(here, record, trial, starts, trial_id(record, key) in spoiled))
-        ],
-        processes_left=_left(here),
-        wrong_hosts=[str(home) for home in here.impostor_homes() if any(home.iterdir())],
-    )
-
-
-def _marks(home: Path) -> list[str]:
-    path = home / "starts"
-    return path.read_text().split() if path.exists() else []
-
-
-def _explained(trial: TrialStatus, is_spoiled: bool) -> bool:
-    """Only what a fault can have done – a supervisor was killed, or a machine did not answer for long, twice – and what
-    was asked for at the end."""
-    if trial.state in (State.SUCCEEDED, State.LOST) or trial.cause is None:
-        return trial.state in (State.SUCCEEDED, State.LOST)
-    cancelled = ("cancelled", "cancelled_before", "cancelled_unanswered", "configuration_stopped")
-    asked = trial.state is State.CANCELLED and trial.cause.mentions(*cancelled)
-    spoiled = is_spoiled and trial.cause.mentions(
-        "bad_file", "folder_removed", "folder_closed", "no_exit_file", "overdue"
-    )
-    return (
-        asked or spoiled or trial.cause.mentions("unreachable", "unreachable_since", "machine_left_out", "files_short")
-    )
-
-
-def _may_still_run(trial: TrialStatus) -> bool:
-    return trial.state is State.CANCELLED and trial.cause is not None and trial.cause.code == "cancelled_unanswered"
-
-
-def _never_began(trial: TrialStatus) -> bool:
-    never_began = ("cancelled_before", "machine_left_out", "configuration_stopped")
-    return trial.state is State.CANCELLED and trial.cause is not None and trial.cause.code in never_began
-
-
-def _broken(here: ManyNodes, record: CampaignRecord, trial: TrialStatus, starts: Counter[str], is_spoiled: bool) -> str:
-    """What is wrong with a trial that ended, by its node and by its archive; empty where nothing is."""
-    paths = here.paths.trial(trial.key)
-    if not trial.state.finished or _may_still_run(trial):
-        return ""
-    node = trial.key.configuration.partition("_")[0]
-    name = trial_id(record, trial.key)
-    started = starts[f"{name}/{node}"]
-    if trial.state is State.SUCCEEDED and not started:
-        return "never started"
-    if _never_began(trial) and started:
-        return "started, though it is said that it was not"
-    written = here.servers[int(node[1:])].home / ".dlperf" / name / node / "out.log"
-    archived = _bytes(paths.node(node).log)
-    if is_spoiled:
-        steps = [int(step) for step in re.findall(rb"step=(\d+)", archived)]
-        if steps != list(range(10, 10 * len(steps) + 10, 10)):
-            return "its log has a gap"
-        if trial.state is State.SUCCEEDED and len(steps) != here.steps:
-            return "its log is not whole"
-    elif archived != _bytes(written):
-        return "its log is not what the node wrote"
-    return "; ".join(map(str, TrialFiles(paths).problems())) if paths.directory.exists() else ""
-
-
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes() if path.exists() else b""
-
-
-def _left(here: ManyNodes) -> list[int]:
-    """Processes of trials that are there although everything has ended, after a while to go.
-
-    A trial that was cancelled while its machine did not answer goes on to its own end.
-    """
-    folder = here.workspace.root.parent
-    give_up = time.monotonic() + 60.0
-    while (found := list(marked_processes(folder))) and time.monotonic() < give_up:
-        time.sleep(0.2)
-    return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import sshd
-from faults import Chaos, examine, schedule
+from after_faults import examine
+from faults import Chaos, schedule
 from many_nodes import many_nodes
 
 

@@ -26,8 +26,8 @@ def test_a_run_says_its_plan_and_prints_its_figures(counting):
     assert "2 configurations, 4 trials: counting on local" in done.stderr
     rows = [line.split() for line in done.stdout.splitlines()]
     assert rows[0] == ["configuration", "median", "unit", "spread", "n", "status"]
-    assert rows[1][1:] == ["32.00", "images/s", "0.0", "%", "2", "measured"]
-    assert rows[2][1:] == ["64.00", "images/s", "0.0", "%", "2", "measured"]
+    assert rows[1][1:] == ["32.00", "images/s", "0.00", "%", "2", "measured"]
+    assert rows[2][1:] == ["64.00", "images/s", "0.00", "%", "2", "measured"]
 
 
 def test_a_run_of_nothing_in_particular_is_refused(counting):

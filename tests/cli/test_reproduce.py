@@ -26,7 +26,7 @@ def test_a_kept_result_is_run_again_and_found_slower(counting) -> None:
     slower = script.read_text().replace("samples=$((step * $1))", "samples=$((step * $1 / 2))")
     script.write_text(slower.replace("throughput=$1", "throughput=$(($1 / 2))"))
     done = counting.dlperf("reproduce", RESULT, "--name", "second", code=1)
-    assert "yours: 16.00 images/s (second, 5 trials, spread 0.0 %)" in done.stdout
+    assert "yours: 16.00 images/s (second, 5 trials, spread 0.00 %)" in done.stdout
     assert "verdict: worse: -50.00 % (-" in done.stdout
     assert "trials not interleaved" in done.stderr
     done = counting.dlperf("reproduce", RESULT, "--name", "third", "--max-repeats", "2", "--json", code=4)

@@ -111,7 +111,7 @@ def test_a_version_runs_again_after_its_campaign_has_ended(counting, checkout):
     assert sorted(values.values()) == [16.0, 32.0]
     (slower,) = (name for name in values if sides[1][:12] in name)
     done = counting.dlperf("reproduce", f"turns/{slower}", "--max-repeats", "2", "--name", "again", code=4)
-    assert "yours: 16.00 images/s (again, 2 trials, spread 0.0 %)" in done.stdout
+    assert "yours: 16.00 images/s (again, 2 trials, spread 0.00 %)" in done.stdout
     assert "cannot tell, whatever is measured: the earlier result has 2 of the 5 trials" in done.stderr
     assert git(checkout, "worktree", "list").count("\n") == 1
     entry = counting.workspace.catalog / "frameworks" / "mine.yaml"

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from import_requests import ids, paddle_log, request_for
 
 from dlperf.app.model.results_table import ResultsView
-from dlperf.catalog.files.load import Catalog, load_catalog
-from dlperf.derived import import_writer
+from dlperf.catalog.files.load import Catalog
 from dlperf.derived.import_writer import write_import
-from dlperf.derived.importing import ImportPlan, ImportRequest, plan_import
-from dlperf.errors import DlperfError, RequestError
+from dlperf.derived.importing import plan_import
+from dlperf.errors import RequestError
 from dlperf.evidence.log_table import read_log_table
 from dlperf.evidence.logs import BUILTIN_FORMATS
 from dlperf.evidence.names import NameFacts, parse_pattern
-from dlperf.plan import PlannedProtocol, TrialKey
+from dlperf.plan import PlannedProtocol
 from dlperf.report.files.downloads import site_rows
 from dlperf.report.load import load_site_data
 from dlperf.runs.archive import TrialFiles
@@ -32,44 +31,12 @@ from dlperf.table.database import results_database
 from dlperf.table.load import load_results
 from dlperf.table.rows import row_of_trial
 from dlperf.verification.verify import verify_campaign
-from handmade_trials import own_log, workspace_in
+from handmade_trials import own_log
 
-PADDLE = (
-    "[2023/07/28 06:{minute:02}:{second:02}] ppcls INFO: epoch:0   train step:{step}   lr: 0.1, loss:  8.3 top1:  0.0 "
-    "batch_cost: 0.64 s, reader_cost: 0.001 s, ips: {ips} samples/sec.\n"
+MEGATRON = (
+    " [2025-01-01 10:00:{second:02}.0] iteration {step:8}/ 100 | consumed samples: {samples} | elapsed time per "
+    "iteration (ms): 1000.0 | learning rate: 1.0E-06 | global batch size:    64 | lm loss: 1.1E+01 |\n"
 )
-
-
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return load_catalog()
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> WorkspacePaths:
-    return workspace_in(tmp_path / "workspace")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    path = tmp_path / "logs"
-    path.mkdir()
-    return path
-
-
-def paddle_log(ips: float, records: int = 40) -> str:
-    seconds = [6 * number for number in range(records)]
-    return "".join(
-        PADDLE.format(minute=s // 60, second=s % 60, step=10 * (n + 1), ips=ips) for n, s in enumerate(seconds)
-    )
-
-
-def request_for(*sources: Path, **more: object) -> ImportRequest:
-    return replace(ImportRequest(tuple(sources), "v100", trusts_names=True), **more)
-
-
-def ids(plan: ImportPlan) -> list[str]:
-    return list(map(str, plan.trials))
 
 
 def test_a_folder_as_perf_lays_it_out_becomes_a_campaign(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
@@ -227,107 +194,6 @@ def test_options_and_patterns_tell_what_a_log_does_not(folder: Path, catalog: Ca
     pattern = parse_pattern("{batch_size}@{nodes}x{gpus}/*")
     plan = plan_import(request_for(folder, given=given, pattern=pattern), catalog, BUILTIN_FORMATS)
     assert ids(plan) == ["v100_paddle_my-model_fp32_bs64_2n4g/1"]
-
-
-def test_the_same_bytes_twice_are_one_trial(folder: Path, catalog: Catalog):
-    (folder / "a.log").write_text(own_log(100.0))
-    (folder / "b.log").write_text(own_log(100.0))
-    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
-    assert len(plan.trials) == 1
-    assert [(item.log, item.reason) for item in plan.skipped] == [
-        (str(folder / "b.log"), f"the same bytes as {folder / 'a.log'}")
-    ]
-
-
-def test_the_same_run_as_text_and_as_json_is_one_trial(folder: Path, catalog: Catalog):
-    clocks = [f"2023-08-04 05:46:{second}.892809" for second in range(10, 40)]
-    numbered = list(enumerate(clocks, start=1))
-    text = [f"DLL {clock} - Epoch: 0 Iteration: {step}  train.total_ips : 365.85 images/s" for step, clock in numbered]
-    data = {"train.total_ips": 365.8512}
-    events = [{"datetime": clock, "type": "LOG", "step": [0, step], "data": data} for step, clock in numbered]
-    (folder / "pytorch_resnet50_gpu1_fp32_bs256.log").write_text("\n".join(text))
-    (folder / "pytorch_resnet50_gpu1_fp32_bs256.txt").write_text(
-        "".join(f"DLLL {json.dumps(each)}\n" for each in events)
-    )
-    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
-    assert ids(plan) == ["v100_pytorch_resnet50_fp32_bs256_1n1g/1"]
-    assert [item.reason.partition(" as ")[0] for item in plan.skipped] == ["the same run"]
-
-
-def test_the_same_bytes_as_two_configurations_are_a_contradiction(folder: Path, catalog: Catalog):
-    for gpus in (8, 16):
-        (folder / f"resnet50_N1C{gpus}_bs8_fp32.log").write_text(paddle_log(100.0))
-    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
-    assert [bool(log.notes) for log in plan.trials.values()] == [True, False] or len(plan.trials) == 2
-    assert any("the same bytes as" in note for log in plan.trials.values() for note in log.notes)
-
-
-def test_nothing_is_overwritten(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
-    (folder / "a.log").write_text(own_log(100.0))
-    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
-    write_import(workspace, "a", plan, BUILTIN_FORMATS)
-    with pytest.raises(RequestError, match="exists already"):
-        write_import(workspace, "a", plan, BUILTIN_FORMATS)
-
-
-def test_an_import_that_is_cut_off_leaves_no_campaign(
-    workspace: WorkspacePaths, folder: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
-):
-    (folder / "a.log").write_text(own_log(100.0))
-    (folder / "b.log").write_text(own_log(200.0))
-    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(import_writer, "write_campaign", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write_import(workspace, "a", plan, BUILTIN_FORMATS)
-    assert workspace.campaigns() == ()
-    assert not workspace.campaign("a").directory.exists()
-    monkeypatch.undo()
-    write_import(workspace, "a", plan, BUILTIN_FORMATS)
-    assert len(workspace.campaigns()) == 1
-
-
-def test_a_log_that_grows_while_it_is_imported_is_refused(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
-    log = folder / "a.log"
-    log.write_text(own_log(100.0))
-    plan = plan_import(request_for(folder), catalog, BUILTIN_FORMATS)
-    log.write_text(own_log(100.0) + "more\n")
-    with pytest.raises(DlperfError, match="changed while it was read"):
-        write_import(workspace, "a", plan, BUILTIN_FORMATS)
-    assert workspace.campaigns() == ()
-
-
-def test_hostile_names_stay_inside_the_campaign(workspace: WorkspacePaths, folder: Path, catalog: Catalog):
-    (folder / "..%2f..%2fevil\n$(touch x)_b4_fp32_1.log").write_text(own_log(100.0))
-    (folder / os.fsdecode(b"\xff.log")).write_text(own_log(200.0))
-    given = NameFacts(model="../../../etc/passwd", framework="<script>", precision="../fp32")
-    plan = plan_import(replace(request_for(folder, given=given), hardware="../../v100"), catalog, BUILTIN_FORMATS)
-    write_import(workspace, "../../evil", plan, BUILTIN_FORMATS)
-    written = {path.relative_to(workspace.root).parts[0] for path in workspace.root.rglob("*")}
-    assert written == {"mkdocs.yml", "runs"}
-    (campaign,) = workspace.campaigns()
-    assert campaign.directory.parent == workspace.runs
-    assert {key.configuration for key in plan.trials} == {"v100_script_etc-passwd_fp32_bs4_1n2g"}
-    assert all(isinstance(key, TrialKey) and campaign.trial(key).result.is_file() for key in plan.trials)
-
-
-def test_a_source_that_does_not_exist_is_refused(tmp_path: Path, catalog: Catalog):
-    with pytest.raises(RequestError, match="no such file"):
-        plan_import(request_for(tmp_path / "nowhere"), catalog, BUILTIN_FORMATS)
-
-
-def test_a_machine_needs_a_name_that_an_id_can_hold(folder: Path, catalog: Catalog):
-    with pytest.raises(RequestError, match="--hardware"):
-        plan_import(replace(request_for(folder), hardware="机器"), catalog, BUILTIN_FORMATS)
-
-
-MEGATRON = (
-    " [2025-01-01 10:00:{second:02}.0] iteration {step:8}/ 100 | consumed samples: {samples} | elapsed time per "
-    "iteration (ms): 1000.0 | learning rate: 1.0E-06 | global batch size:    64 | lm loss: 1.1E+01 |\n"
-)
 
 
 def test_samples_of_a_language_model_become_tokens_by_their_length(
