@@ -139,7 +139,7 @@ class _Compiler(CodeGenerator):
         self.write(")")
 
 
-class _Context(Context):
+class _DirectCalls(Context):
     """Calls a macro at once: Jinja2 finds out first what else it may be, which takes as long as most macros."""
 
     def call(self, called: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -152,7 +152,7 @@ class _Context(Context):
 
 class _Environment(Environment):
     code_generator_class = _Compiler
-    context_class = _Context
+    context_class = _DirectCalls
 
 
 class _Sandboxed(SandboxedEnvironment):
