@@ -18,12 +18,12 @@ from dlperf.runs.store import parse_record, write_record
 from dlperf.table.load import Filters, load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import row_of_metric
-from dlperf.verdicts.conditions import last_start, rounding_of, scores
 from dlperf.verdicts.inference.policies import APART
 from dlperf.verdicts.inference.verdict import judge, two_campaigns
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_rows
 from dlperf.verdicts.refusals import refusals
 from dlperf.verdicts.reproduction import selection_of_result
+from dlperf.verdicts.trials import last_start, rounding_of, scores
 from dlperf.verdicts.variation import UNKNOWN, Known, known_of_hardware
 from dlperf.version import version
 

@@ -8,23 +8,13 @@ from typing import Any
 
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import (
-    THIRD_PARTY,
-    Pair,
-    incomparable,
-    losses_of,
-    obstacles,
-    rounding_of,
-    scores,
-    stops,
-    within_drift,
-    within_idle,
-)
+from dlperf.verdicts.conditions import THIRD_PARTY, incomparable, obstacles, stops, within_drift, within_idle
 from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.policies import CLAIM, LEAST_UNITS, LEVEL, OF_KIND, holm_level
 from dlperf.verdicts.inference.verdict import MOST_NEEDED, Sides, Verdict, judge_claim
 from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, of_versions, over_machines
 from dlperf.verdicts.losses import Alike, alike_losses
+from dlperf.verdicts.trials import Pair, losses_of, rounding_of, scores
 from dlperf.verdicts.variation import UNKNOWN, Known, KnownOfHardware, known_of_hardware, known_of_pair
 
 DECIDED = ("better", "worse")

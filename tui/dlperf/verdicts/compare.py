@@ -9,7 +9,7 @@ from itertools import chain
 from dlperf.errors import RequestError
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, Context, context_of, joint_level
-from dlperf.verdicts.conditions import Pair
+from dlperf.verdicts.trials import Pair
 from dlperf.verdicts.variation import KnownOfHardware
 
 ByKey = dict[tuple[str, ...], list[ConfigurationResult]]

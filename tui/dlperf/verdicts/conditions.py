@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
-from itertools import groupby
 from math import prod
 
 from dlperf.catalog.axes import REVISION
-from dlperf.catalog.units import is_rate, is_time
 from dlperf.evidence.facts import LIBRARIES
-from dlperf.measured.findings.clock import COARSE_CLOCK
 from dlperf.measured.findings.trials import WINDOW_SECONDS
-from dlperf.measured.losses import Losses
 from dlperf.messages import N_, Message, message
 from dlperf.table.conditions import used_numerics
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.families import family_of, work_left_out
-from dlperf.verdicts.inference.rounding import rounding
 from dlperf.verdicts.losses import unlike_losses
 from dlperf.verdicts.refusals import refusals
+from dlperf.verdicts.trials import (
+    Pair,
+    in_turns,
+    losses_of,
+    placed,
+    recorded,
+)
 
-MOST_IN_ROW = 2
-"""Trials of one side after each other in trials that ran in turns: ABAB and ABBA are, AAABBB is not."""
 CUT_SHORT = "too_few_trials"
 SAID = ("measured_once", CUT_SHORT, "short_window")
 """Findings that other conditions of a claim say already."""
-MACHINE = ("gpu.uuid", "machine")
-"""Conditions of a trial that name its machine."""
 THIRD_PARTY = message("third_party")
 NOT_STATED = N_("not stated")
-
-Recorded = frozenset[tuple[str, str]] | None
-Pair = tuple[ConfigurationResult, ConfigurationResult]
-
-
-def scores(row: ConfigurationResult) -> tuple[float, ...]:
-    """Return the values of the usable trials so that higher is better; none if one is not above 0."""
-    values = row.values
-    if any(value <= 0 for value in values):
-        return ()
-    return values if row.direction == "higher" else tuple(1 / value for value in values)
 
 
 def incomparable(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
@@ -109,19 +94,13 @@ def _unequal_losses(pairs: Sequence[Pair]) -> Iterator[Message]:
         yield from unlike_losses(left, right, a.framework, b.framework)
 
 
-def losses_of(pairs: Sequence[Pair]) -> tuple[list[Losses], list[Losses]]:
-    """Return the losses of the trials of each side."""
-    left, right = ([trial.losses for row in side for trial in row.usable_trials] for side in zip(*pairs, strict=True))
-    return left, right
-
-
 def _machines(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     """Yield what differs of the machines; where hardware is compared, of the programs that ran on them."""
     if a.hardware != b.hardware:
         yield from _equal(recorded(a, "programs."), recorded(b, "programs."), "programs")
         yield from _equal(recorded(a, LIBRARIES), recorded(b, LIBRARIES), "versions")
         return
-    yield from _equal(_placed(a), _placed(b), "gpus")
+    yield from _equal(placed(a), placed(b), "gpus")
     if not in_turns(a, b):
         yield message("not_interleaved")
 
@@ -131,65 +110,6 @@ def _equal(a: frozenset[object] | None, b: frozenset[object] | None, what: str) 
         yield message(f"{what}_unrecorded")
     elif a != b:
         yield message(f"other_{what}")
-
-
-def recorded(row: ConfigurationResult, *names: str) -> Recorded:
-    """Return the conditions of all trials whose names begin so; None if a trial recorded none."""
-    found = [{item for item in trial.conditions.items() if item[0].startswith(names)} for trial in row.usable_trials]
-    return frozenset().union(*found) if found and all(found) else None
-
-
-def machine_of(row: ConfigurationResult) -> Recorded:
-    """Return what the trials recorded of their machine or GPUs; None if one recorded nothing."""
-    return recorded(row, *MACHINE)
-
-
-def _placed(row: ConfigurationResult) -> frozenset[tuple[Recorded, Fraction]] | None:
-    """Return the machines and their shares of the trials, which a cluster places where it likes; None if unknown."""
-    ran = [
-        frozenset(each for each in trial.conditions.items() if each[0].startswith(MACHINE))
-        for trial in row.usable_trials
-    ]
-    shares = {(machine, Fraction(count, len(ran))) for machine, count in Counter(ran).items()}
-    return frozenset(shares) if ran and all(ran) else None
-
-
-def last_start(row: ConfigurationResult) -> str:
-    """Return when the last trial of a result began."""
-    return max((trial.started or "" for trial in row.trials), default="")
-
-
-def neighbours(a: ConfigurationResult, b: ConfigurationResult) -> tuple[list[float], list[float]]:
-    """Return the scores of trials of A and of B that began one after the other: what is lost or repeated has none."""
-    begun = [
-        (trial.started or "", side, score)
-        for side, row in enumerate((a, b))
-        for trial, score in zip(row.usable_trials, scores(row), strict=False)
-    ]
-    pairs = list[tuple[float, float]]()
-    waiting: tuple[int, float] | None = None
-    for _, side, score in sorted(begun):
-        if waiting is not None and waiting[0] != side:
-            pairs.append((score, waiting[1]) if side == 0 else (waiting[1], score))
-            waiting = None
-        else:
-            waiting = side, score
-    return [left for left, _ in pairs], [right for _, right in pairs]
-
-
-def rounding_of(a: Sequence[ConfigurationResult], b: Sequence[ConfigurationResult]) -> float:
-    """Return the relative difference that printed digits, or times in whole seconds, alone may make of two sides."""
-    left, right = ([value for row in side for value in row.values] for side in (a, b))
-    return rounding(left, right, max((_clock_share(row) for row in (*a, *b)), default=0.0))
-
-
-def _clock_share(row: ConfigurationResult) -> float:
-    """Return which part of the measured window the unit of its times is, of a value that follows from them."""
-    if not is_rate(row.unit, row.direction) and not is_time(row.unit):
-        return 0.0
-    said = (item for trial in row.usable_trials for item in trial.findings if item.code == COARSE_CLOCK)
-    shares = (item.message.parameters.get("share") for item in said)
-    return max((share for share in shares if isinstance(share, float)), default=0.0)
 
 
 def stops(pairs: Sequence[Pair], least: int) -> int:
@@ -208,13 +128,6 @@ def stops(pairs: Sequence[Pair], least: int) -> int:
         for pair in pairs
     )
     return prod(max(1, max(each, default=least) - least + 1) for each in planned)
-
-
-def in_turns(a: ConfigurationResult, b: ConfigurationResult) -> bool:
-    """Whether the trials of both sides alternated."""
-    started = [(trial.started or "", side) for side, row in enumerate((a, b)) for trial in row.usable_trials]
-    order = [side for moment, side in sorted(started)]
-    return all(moment for moment, _ in started) and max(len(list(run)) for _, run in groupby(order)) <= MOST_IN_ROW
 
 
 def within_drift(pairs: Sequence[Pair], difference: float) -> Iterator[Message]:
@@ -241,8 +154,3 @@ def _windows(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message
         yield message("window_unrecorded")
     elif known and min(known) < WINDOW_SECONDS:
         yield message("short_window", seconds=min(known), least=WINDOW_SECONDS)
-
-
-def same_machine(a: ConfigurationResult, b: ConfigurationResult) -> bool:
-    """Whether both record the same machine or GPUs."""
-    return not any(_equal(_placed(a), _placed(b), "gpus"))

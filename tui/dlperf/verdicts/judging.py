@@ -11,10 +11,10 @@ from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim, ratio_interval, undecided
 from dlperf.verdicts.compare import Comparisons
-from dlperf.verdicts.conditions import neighbours, rounding_of, same_machine, scores
 from dlperf.verdicts.inference.policies import APART, IN_TURNS, Policy
 from dlperf.verdicts.inference.verdict import Sides, Verdict, judge, two_campaigns
 from dlperf.verdicts.refusals import failures, refusals
+from dlperf.verdicts.trials import neighbours, rounding_of, same_machine, scores
 from dlperf.verdicts.variation import UNKNOWN, Known, known_of_pair
 
 Outcome = Literal["better", "worse", "same", "cannot_tell", "missing"]

@@ -8,7 +8,8 @@ from statistics import fmean
 
 from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import (
+from dlperf.verdicts.inference.verdict import Sides
+from dlperf.verdicts.trials import (
     Pair,
     Recorded,
     in_turns,
@@ -19,7 +20,6 @@ from dlperf.verdicts.conditions import (
     same_machine,
     scores,
 )
-from dlperf.verdicts.inference.verdict import Sides
 
 VERSION = "framework_version"
 

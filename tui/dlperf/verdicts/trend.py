@@ -13,12 +13,12 @@ from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim
-from dlperf.verdicts.conditions import Recorded, last_start, machine_of, rounding_of
 from dlperf.verdicts.inference.level_change import LEAST_VALUES, LevelChange, last_change
 from dlperf.verdicts.inference.policies import Policy
 from dlperf.verdicts.inference.verdict import Sides, Verdict, judge
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, Outcome, describe_verdict
 from dlperf.verdicts.refusals import failures, refusals
+from dlperf.verdicts.trials import Recorded, last_start, machine_of, rounding_of
 
 Rows = list[ConfigurationResult]
 

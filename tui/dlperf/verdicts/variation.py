@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import Recorded, last_start, machine_of, recorded
 from dlperf.verdicts.inference.policies import LEAST_UNITS
 from dlperf.verdicts.inference.variations import LEAST_STEPS, averaged, between_steps, pooled
 from dlperf.verdicts.inference.verdict import ASSUMED_MACHINES, Variation
+from dlperf.verdicts.trials import Recorded, last_start, machine_of, recorded
 
 
 @dataclass(frozen=True)

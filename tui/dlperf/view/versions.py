@@ -21,8 +21,8 @@ from dlperf.plan.versions import ACTIVATE
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import Filters, load_results
 from dlperf.verdicts.compare import Selector, compare
-from dlperf.verdicts.conditions import scores
 from dlperf.verdicts.judging import DEFAULTS, Judgement, Options, judge_pairs
+from dlperf.verdicts.trials import scores
 
 if TYPE_CHECKING:
     from dlperf.messages import Message

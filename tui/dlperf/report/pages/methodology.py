@@ -17,11 +17,11 @@ from dlperf.report.pages.protocols import protocol_views
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, Listed, TableView
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts import conditions
 from dlperf.verdicts.claims import DECIDED, Claim
 from dlperf.verdicts.inference import policies
 from dlperf.verdicts.inference.power import detectable_difference, smallest_drawn_p
 from dlperf.verdicts.inference.verdict import ASSUMED_MACHINES
+from dlperf.verdicts.trials import MOST_IN_ROW
 
 VARIATIONS = (0.001, 0.003, 0.01, 0.03)
 TRIALS = (5, 7, 10)
@@ -43,7 +43,7 @@ def methodology(language: Language, data: SiteData) -> str:
         each=f"{data.context.level:.2g}",
         tested=sum(one.is_testable for one in claims_of(data, data.context)),
         window=WINDOW_SECONDS,
-        in_row=conditions.MOST_IN_ROW,
+        in_row=MOST_IN_ROW,
         largest_loss=figures.percent(policies.LARGEST_LOSS),
         assumed=figures.percent(ASSUMED_MACHINES.share),
         lead=figures.percent(ASSUMED_MACHINES.reach),
