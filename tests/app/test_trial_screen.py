@@ -9,6 +9,7 @@ from driving import driving, press, screen_of, until, until_gone, until_shown
 
 from dlperf.app.model.curve import Series, draw
 from dlperf.app.screens.trial import TrialScreen
+from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.measured.model import TrialResult
 from dlperf.messages import message
@@ -36,6 +37,12 @@ async def test_the_curves_of_other_trials_are_drawn_behind_that_of_a_trial(works
         await until_shown(pilot, "in grey: other trials, 2")
         await press(pilot, "a")
         await until_gone(pilot, "in grey")
+
+
+def test_a_curve_that_is_not_read_yet_is_not_said_to_be_short():
+    view = CurveView()
+    view._draw()
+    assert "".join(piece.text for piece in view._rows[0]) == "Reading …"
 
 
 async def test_a_wide_window_shows_the_figure_beside_its_curve(workspace: WorkspacePaths):

@@ -36,6 +36,14 @@ def log_run_of(campaign: WatchedCampaign, key: TrialKey) -> int | None:
     return record.log_run if record else None
 
 
+def reader_of(campaign: WatchedCampaign, key: TrialKey, formats: LogReader) -> SeriesReader | None:
+    """Return a reader of a trial's curve; None where its plan or its log is not here."""
+    planned, log = campaign.planned(key.configuration), log_of_the_figure(campaign, key)
+    if planned is None or log is None:
+        return None
+    return SeriesReader(log, planned, formats, log_run_of(campaign, key))
+
+
 class SeriesReader:
     """Parses what was added to a log. For a thread: a long log takes seconds."""
 

@@ -24,7 +24,7 @@ from dlperf.app.model.trial_pages import command_text, environment_lines, figure
 from dlperf.app.model.trials import state_text
 from dlperf.app.screens.comparing import choose_trial, show_side_by_side
 from dlperf.app.screens.log_actions import LogActions
-from dlperf.app.series import SeriesReader, log_of_the_figure, log_run_of
+from dlperf.app.series import SeriesReader, log_of_the_figure, reader_of
 from dlperf.app.watching import CampaignGoneError, WatchedCampaign
 from dlperf.app.widgets.curve_view import CurveView
 from dlperf.app.widgets.log_view import LogView
@@ -148,37 +148,38 @@ class TrialScreen(LogActions):
 
     def _read_curve_if_new(self) -> None:
         """Read the curve where its log has grown, or the trial has ended, since it was read."""
-        planned = self._campaign.planned(self._key.configuration)
         log = log_of_the_figure(self._campaign, self._key)
-        if self._reading or planned is None or log is None:
+        if log is None:
+            self._show_curve(Series((), ()))
+        if self._reading or log is None:
             return
         if self._read_of != (now := (self._trial, log, modified(log))):
             self._read_of, self._reading = now, True
-            self._read_curve(planned, log)
+            self._read_curve(log)
 
     @work(thread=True, group="curve")
-    def _read_curve(self, planned: PlannedConfiguration, log: Path) -> None:
+    def _read_curve(self, log: Path) -> None:
+        series = None
         try:
             if self._series is None or self._series.path != log:
-                log_run = log_run_of(self._campaign, self._key)
-                self._series = SeriesReader(log, planned, log_reader(self.workspace), log_run)
-            series = self._series.whole() if self._trial.state.finished else self._series.advance()
+                self._series = reader_of(self._campaign, self._key, log_reader(self.workspace))
+            if reader := self._series:
+                series = reader.whole() if self._trial.state.finished else reader.advance()
         except DlperfError:
-            series = None
+            pass
         finally:
             self._reading = False
         if not get_current_worker().is_cancelled:
             self.call_later(self._show_curve, series or Series((), ()))
 
     @work(thread=True, group="curve")
-    def _read_others(self, planned: PlannedConfiguration) -> None:
+    def _read_others(self) -> None:
         """Read the curves of the other trials of the configuration."""
         found = []
         for key in self._trials():
-            if key != self._key and (log := log_of_the_figure(self._campaign, key)):
+            if key != self._key and (reader := reader_of(self._campaign, key, log_reader(self.workspace))):
                 with suppress(DlperfError):
-                    log_run = log_run_of(self._campaign, key)
-                    found.append(SeriesReader(log, planned, log_reader(self.workspace), log_run).whole())
+                    found.append(reader.whole())
         others = [series for series in found if series]
         self.call_later(lambda: self.query_one(CurveView).show_behind(others))
 
@@ -205,9 +206,8 @@ class TrialScreen(LogActions):
     def action_overlay(self) -> None:
         self.action_show_page("curve")
         self._overlaid = not self._overlaid
-        planned = self._campaign.planned(self._key.configuration)
-        if self._overlaid and planned is not None:
-            self._read_others(planned)
+        if self._overlaid:
+            self._read_others()
         else:
             self.query_one(CurveView).show_behind(())
 
@@ -237,10 +237,8 @@ class TrialScreen(LogActions):
     @work(thread=True, group="curve")
     def _read_second(self, row: ConfigurationResult) -> None:
         campaign = WatchedCampaign(self.workspace.campaign(row.campaign))
-        key = TrialKey(row.id, row.trials[0].number)
-        planned, log = campaign.planned(row.id), log_of_the_figure(campaign, key)
-        if planned is not None and log is not None:
-            series = SeriesReader(log, planned, log_reader(self.workspace), log_run_of(campaign, key)).whole()
+        if reader := reader_of(campaign, TrialKey(row.id, row.trials[0].number), log_reader(self.workspace)):
+            series = reader.whole()
             second = replace(series, name=title_of(row)) if series else None
             self.call_later(lambda: self.query_one(CurveView).show_second(second))
 

@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from dlperf.app.model.curve import Piece, Series, draw
 from dlperf.app.widgets.looks import looks
+from dlperf.messages import _
 
 LEAST_STEPS = 4.0
 """That a zoomed curve shows."""
@@ -19,7 +20,8 @@ LEAST_STEPS = 4.0
 class CurveView(Widget):
     def __init__(self) -> None:
         super().__init__()
-        self._series = Series((), ())
+        self._series: Series | None = None
+        """None until it is read."""
         self._warm_up: float | None = None
         self._window: tuple[float, float] | None = None
         self._others: Sequence[Series] = ()
@@ -66,15 +68,19 @@ class CurveView(Widget):
         return self._zoom or self._all_steps()
 
     def _all_steps(self) -> tuple[float, float]:
-        steps = [*self._series.steps, *(self._second.steps if self._second else ())] or [0.0]
+        steps = [step for series in (self._series, self._second) if series for step in series.steps] or [0.0]
         return min(steps), max(steps)
 
     def on_resize(self) -> None:
         self._draw()
 
     def _draw(self) -> None:
-        self._rows = draw(
-            self._series,
+        self._rows = [[Piece(_("Reading …"))]] if self._series is None else self._drawn(self._series)
+        self.refresh()
+
+    def _drawn(self, series: Series) -> list[list[Piece]]:
+        return draw(
+            series,
             self.size.width,
             self.size.height,
             self._warm_up,
@@ -83,7 +89,6 @@ class CurveView(Widget):
             self._second,
             self._zoom,
         )
-        self.refresh()
 
     def render(self) -> RenderResult:
         return ""
