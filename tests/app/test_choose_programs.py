@@ -58,7 +58,7 @@ async def test_a_program_of_ones_own_is_run_once_and_marked(workspace: Workspace
         await press(pilot, "right", "N")
         await until_shown(pilot, "[Frameworks]", "─Frameworks─")
         await press(pilot, *f"--name my.own -- {sys.executable} {program}", "enter")
-        await until_shown(pilot, "Done.")
+        await until_shown(pilot, "It is in the lists now, and marked")
         await press(pilot, "escape")
         await until_shown(pilot, "[x] my.own", "dlperf run --hardware local --framework my.own")
 

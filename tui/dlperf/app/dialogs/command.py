@@ -23,9 +23,13 @@ from dlperf.view.text import short_duration
 class CommandPage(DialogPage[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("command_page")
 
-    def __init__(self, title: str, workspace: WorkspacePaths, words: Sequence[str]) -> None:
+    def __init__(self, title: str, workspace: WorkspacePaths, words: Sequence[str], next_step: str = "") -> None:
+        """
+        Args:
+            next_step: what is said once the command has succeeded.
+        """
         super().__init__()
-        self._title, self._workspace, self._words = title, workspace, words
+        self._title, self._workspace, self._words, self._next_step = title, workspace, words, next_step
         self._command: RunningCommand | None = None
         self._since, self._has_ended = time.monotonic(), False
 
@@ -56,7 +60,9 @@ class CommandPage(DialogPage[None]):
         async for line in self._command.lines():
             self.call_later(self.query_one(RichLog).write, line)
         code = await self._command.wait()
-        self.call_later(self._ended, _("Done.") if code == 0 else _("Ended with exit code {code}.", code=code))
+        self.call_later(
+            self._ended, self._next_step or _("Done.") if code == 0 else _("Ended with exit code {code}.", code=code)
+        )
 
     def _ended(self, words: str) -> None:
         self._has_ended = True

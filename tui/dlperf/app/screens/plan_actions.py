@@ -107,7 +107,8 @@ class PlanActions(PlaceScreen):
             self.report(error)
             return
         self.is_adding = True
-        self.app.push_screen(CommandPage(_("Own program"), self.workspace, words))
+        next_step = _("It is in the lists now, and marked: esc, then s starts it.")
+        self.app.push_screen(CommandPage(_("Own program"), self.workspace, words, next_step))
 
     def mark_program(self, framework: str) -> None:
         """Mark a program that was added, on this machine, where it has run."""
