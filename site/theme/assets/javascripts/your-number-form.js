@@ -1,0 +1,146 @@
+/* Your number: what a reader types, which is kept in the part of the address after "#", and the results beside which it stands. */
+(function () {
+  "use strict";
+
+  const root = document.querySelector(".your-number");
+  if (!root || !window.dlperfFigures || !window.dlperfNumber) return;
+  dlperf.open();
+  const { data, of, gpusOf, gpusText, text, distinct, element } = dlperf;
+  const { words, commands, peaks } = window.dlperfNumber;
+  const form = root.querySelector("form");
+
+  const known = data.rows.map((row, index) => ({ row, command: commands[index][0], other: commands[index][1] }))
+    .filter(one => of(one.row, "newest") && of(one.row, "rate") && of(one.row, "value") && of(one.row, "training"))
+    .map(one => ({ ...one, perGpu: of(one.row, "value") / gpusOf(one.row) }));
+  const modelOf = one => of(one.row, "case") + " · " + of(one.row, "unit");
+  const say = (name, values) => Object.entries(values || {}).reduce(
+    (said, [key, value]) => said.replaceAll(`{${key}}`, value), words[name]);
+  const percent = share => text(share, "mfu");
+  const axis = (one, name) => (of(one.row, "axes").find(pair => pair[0] === name) || [])[1];
+  const precisionOf = one => of(one.row, "precision");
+  const nameOfPrecision = precision => precision.split(" (")[0]; /* without the recipe of FP8 */
+  const isAt = (one, precision) => !precision || [precisionOf(one), nameOfPrecision(precisionOf(one))].includes(precision);
+  const noun = unit => unit.replace(/\/s$/, "");
+
+  /* What is typed */
+
+  const field = name => form.elements[name];
+  const number = name => { const typed = parseFloat(field(name).value); return typed > 0 ? typed : null; };
+
+  function offer(name, values, wanted) {
+    const chosen = wanted || field(name).value;
+    field(name).replaceChildren(...values.map(value => Array.isArray(value) ? new Option(value[1], value[0]) : new Option(value, value)));
+    if (values.some(value => (Array.isArray(value) ? value[0] : value) === chosen)) field(name).value = chosen;
+  }
+
+  /* Models with their units where they have several. */
+  function models() {
+    const all = distinct(known.map(modelOf)), named = name => name.split(" · ")[0];
+    return all.map(name => [name, all.filter(other => named(other) === named(name)).length > 1 ? name : named(name)]);
+  }
+
+  function ofModel() { return known.filter(one => modelOf(one) === field("model").value); }
+
+  /* Offer the accelerators and precisions of the model, and ask for a sequence length where its work depends on it. */
+  function offerAll(wanted) {
+    offer("model", models(), wanted.model);
+    const rows = ofModel();
+    offer("gpu", distinct(rows.map(one => of(one.row, "chip"))), wanted.gpu);
+    const onChip = rows.filter(one => of(one.row, "chip") === field("gpu").value);
+    const measured = distinct(onChip.map(precisionOf)).sort(), peaked = Object.keys((peaks[field("gpu").value] || [])[1] || {}).sort();
+    offer("precision", distinct(["", ...measured, ...peaked]).map(name => [name, name || data.words.all]), wanted.precision);
+    const unit = unitOf();
+    offer("as", readings(), wanted.as);
+    const chips = distinct(rows.map(one => of(one.row, "chip"))), others = chips.filter(chip => chip !== field("gpu").value);
+    offer("first", chips, wanted.first || (chips.includes(field("first").value) ? "" : field("gpu").value));
+    offer("second", chips, wanted.second || (chips.includes(field("second").value) && field("second").value !== field("first").value ? "" : others[0]));
+    field("batch").closest("label").hidden = field("as").value !== "step";
+    field("amount").closest("label").firstChild.data = say("amount", { unit: noun(unit) }) + " ";
+    const needs = unit === "tokens/s";
+    field("sequence").closest("label").hidden = !needs;
+    if (needs && !field("sequence").value) field("sequence").value = wanted.sequence || commonLength(rows) || "";
+  }
+
+  const unitOf = () => of(ofModel()[0].row, "unit");
+  const readings = () => [...["per_gpu", "total"].map(name => [name, say(name, { unit: unitOf() })]), ["step", words.step]];
+
+  /* The sequence length of most results. */
+  function commonLength(rows) {
+    const lengths = rows.map(one => axis(one, "sequence_length")).filter(Boolean);
+    return distinct(lengths).sort((a, b) => lengths.filter(one => one === b).length - lengths.filter(one => one === a).length)[0];
+  }
+
+  /* The reader's throughput for one GPU; null where it cannot be computed yet. */
+  function typed() {
+    const value = number("value"), gpus = number("gpus") || 1;
+    if (!value) return null;
+    if (field("as").value === "per_gpu") return value;
+    if (field("as").value === "total") return value / gpus;
+    const batch = number("batch"), length = unitOf() === "tokens/s" ? number("sequence") : 1;
+    return batch && length ? batch * length / value / gpus : null;
+  }
+
+  /* Prices */
+
+  const priceName = chip => "price " + chip;
+  const pricesTyped = () => new Map([...form.querySelectorAll(".prices input")].map(input => [input.dataset.chip, parseFloat(input.value) || 0]));
+
+  /* One field for each accelerator of the model; what was typed stays. */
+  function offerPrices(wanted) {
+    const before = pricesTyped(), chips = distinct(ofModel().map(one => of(one.row, "chip")));
+    const prices = form.querySelector(".prices");
+    prices.replaceChildren(prices.querySelector("legend"), ...chips.map(chip => {
+      const input = element("input", { type: "number", min: 0, step: "any", inputmode: "decimal", "data-chip": chip });
+      const price = before.get(chip) || wanted[priceName(chip)];
+      if (price) input.value = price;
+      return element("label", {}, chip + " ", input);
+    }));
+  }
+
+  /* What is shown of a result */
+
+  function best(rows) {
+    const found = dlperf.bestOf(rows.map(one => one.row), "per_gpu", dlperf.kindOf)[0];
+    return rows.find(one => one.row === found);
+  }
+
+  const address = one => new URL(dlperf.addressOf(one.row), location).href;
+  const nameOf = one => of(one.row, "framework");
+  const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), gpusText(gpusOf(one.row)),
+    of(one.row, "settings")].filter(Boolean).join(" · ");
+  const doubt = one => of(one.row, "caveats") ? dlperf.doubt(address(one), of(one.row, "caveats")) : "";
+  const link = one => element("a", { href: address(one) }, nameOf(one));
+
+  /* A cell that is a list holds words and links, another one a number. A wide table is moved in a window of its own, like
+     those that the theme finds in the page. */
+  function table(name, titles, rows) {
+    const cell = (tag, value, wordy) => element(tag, { class: wordy && "words" }, ...[].concat(value));
+    const line = (tag, values) => element("tr", {}, ...values.map((value, place) => cell(tag, value, Array.isArray(rows[0][place]))));
+    const made = element("table", { "aria-label": name }, element("thead", {}, line("th", titles)),
+      element("tbody", {}, ...rows.map(row => line("td", row))));
+    return element("div", { class: "evidence" },
+      element("div", { class: "md-typeset__scrollwrap" }, element("div", { class: "md-typeset__table" }, made)));
+  }
+
+  /* The address */
+
+  const KEPT = ["model", "gpu", "precision", "gpus", "value", "as", "batch", "sequence", "origin", "amount", "fleet", "first", "second"];
+
+  function read() {
+    const wanted = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    if (!wanted.model && wanted.case) wanted.model = (known.map(modelOf).find(name => name.startsWith(wanted.case + " · ")));
+    ["gpus", "value", "batch", "sequence", "amount", "fleet"].forEach(name => { if (wanted[name]) field(name).value = wanted[name]; });
+    if (wanted.origin) field("origin").value = wanted.origin;
+    return wanted;
+  }
+
+  function write() {
+    const kept = new URLSearchParams();
+    KEPT.forEach(name => { if (field(name).value && !field(name).closest("label").hidden) kept.set(name, field(name).value); });
+    pricesTyped().forEach((price, chip) => { if (price) kept.set(priceName(chip), price); });
+    history.replaceState(null, "", "#" + kept);
+  }
+
+  dlperf.number = { root, form, say, percent, precisionOf, nameOfPrecision, isAt, noun, field, number, ofModel, unitOf, readings, typed,
+    best, link, nameOf, conditionsOf, doubt, table, pricesTyped, offerAll, offerPrices, read, write };
+})();
