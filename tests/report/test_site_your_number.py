@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -49,9 +50,12 @@ def test_the_time_of_a_step_is_compared_with_the_results_of_its_gpu(watched: Wat
     said = answer.locator("li")
     expect(said.nth(0)).to_contain_text("101.6 % of the best third-party result 393.6 paddle")
     expect(said.nth(1)).to_contain_text("100.0 % of the best of our measurements 400.1 Alpha")
+    expect(said.nth(1)).to_contain_text(re.compile(r"n=\d"))
+    assert [page.locator(f"select[name={name}]").input_value() for name in ("first", "second")] == ["A100", "V100"]
     expect(said.nth(3)).to_contain_text("Place 2 of ")
     page.get_by_label("Precision").select_option("FP32")
     expect(said.nth(2)).to_contain_text("MFU is not known")
+    expect(said.nth(3)).to_contain_text(" on V100 · FP32.")
     expect(answer.locator("tbody tr").first).to_contain_text("dlperf reproduce ")
     assert watched.errors == []
 

@@ -51,9 +51,11 @@
     offer("precision", distinct(["", ...measured, ...peaked]).map(name => [name, name || data.words.all]), wanted.precision);
     const unit = unitOf();
     offer("as", readings(), wanted.as);
-    const chips = distinct(rows.map(one => of(one.row, "chip"))), others = chips.filter(chip => chip !== field("gpu").value);
-    offer("first", chips, wanted.first || (chips.includes(field("first").value) ? "" : field("gpu").value));
-    offer("second", chips, wanted.second || (chips.includes(field("second").value) && field("second").value !== field("first").value ? "" : others[0]));
+    const chips = distinct(rows.map(one => of(one.row, "chip"))), gpu = field("gpu").value;
+    const kept = name => chips.includes(field(name).value) && field(name).value;
+    offer("first", chips, wanted.first || kept("first") || [gpu, chips.find(chip => chip !== gpu)].sort()[0]);
+    const others = [kept("second"), gpu, ...chips].filter(chip => chip && chip !== field("first").value);
+    offer("second", chips, wanted.second || others[0]);
     field("batch").closest("label").hidden = field("as").value !== "step";
     field("amount").closest("label").firstChild.data = say("amount", { unit: noun(unit) }) + " ";
     const needs = unit === "tokens/s";
@@ -106,8 +108,9 @@
 
   const address = one => new URL(dlperf.addressOf(one.row), location).href;
   const nameOf = one => of(one.row, "framework");
+  const trialsOf = one => [of(one.row, "n") && "n=" + of(one.row, "n"), text(of(one.row, "spread"), "spread")].filter(Boolean).join(", ");
   const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), gpusText(gpusOf(one.row)),
-    of(one.row, "settings")].filter(Boolean).join(" · ");
+    of(one.row, "settings"), trialsOf(one)].filter(Boolean).join(" · ");
   const doubt = one => of(one.row, "caveats") ? dlperf.doubt(address(one), of(one.row, "caveats")) : "";
   const link = one => element("a", { href: address(one) }, nameOf(one));
 

@@ -33,8 +33,9 @@
   /* The place among the results of the reader's GPU, and which others are listed with them. */
   function standing(perGpu, rows, listed) {
     const above = rows.filter(one => one.perGpu > perGpu).length, gpu = field("gpu").value;
+    const on = [gpu, field("precision").value].filter(Boolean).join(" · ");
     const others = distinct(listed.map(one => of(one.row, "chip"))).filter(chip => chip !== gpu);
-    const said = say("rank", { place: above + 1, count: rows.length + 1, model: of(rows[0].row, "case"), gpu });
+    const said = say("rank", { place: above + 1, count: rows.length + 1, model: of(rows[0].row, "case"), gpu: on });
     return element("li", {}, others.length ? said + words.gap + say("rank_others", { gpus: others.join(words.separator) }) : said);
   }
 
