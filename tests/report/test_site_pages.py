@@ -22,7 +22,7 @@ from dlperf.report.data import SiteData
 from dlperf.report.load import load_site_data, named_by_processor
 from dlperf.report.machine import Probed
 from dlperf.report.pages.audit import audit
-from dlperf.report.pages.hardware import hardware, hardware_index
+from dlperf.report.pages.hardware import hardware, hardware_index, search_ranks
 from dlperf.report.pages.home import home
 from dlperf.report.pages.methodology import methodology
 from dlperf.report.pages.reports.report import report
@@ -160,8 +160,8 @@ def test_a_search_for_a_gpu_finds_one_of_it_before_the_parts_of_a_host() -> None
     one = entry.model_copy(update={"nodes": (node,), "gpus_per_node": 1})
     parts = one.model_copy(update={"nodes": (node, node)})
     data = replace(sample(), hardware={"one": one, "parts": parts})
-    ranks = [re.search(r"boost: (.+)", hardware(ENGLISH, data, name, [], []))[1] for name in ("one", "parts")]
-    assert float(ranks[0]) > 1 > float(ranks[1])
+    ranks = search_ranks(replace(data, results=tuple(measured("alpha", hardware=name) for name in data.hardware)))
+    assert ranks["results/hardware/one.html"] > 1 > ranks["results/hardware/parts.html"]
 
 
 def test_a_cluster_has_the_nodes_that_a_job_may_have() -> None:

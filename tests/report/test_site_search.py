@@ -78,12 +78,12 @@ def test_configurations_are_found_by_their_titles_and_the_words_of_their_file(tm
     assert document["location"] == "results/configurations/first/box_jax.html"
 
 
-def test_a_page_that_names_its_rank_keeps_it(tmp_path: Path) -> None:
+def test_the_rank_of_a_single_page_comes_before_that_of_its_folder(tmp_path: Path) -> None:
     (tmp_path / "search").mkdir()
     index = tmp_path / "search/search_index.json"
-    page = {"location": "results/hardware/parts.html", "title": "", "text": ""}
-    index.write_text(json.dumps({"docs": [page, page | {"boost": 0.5}]}))
-    segment_index(tmp_path)
+    pages = [f"results/hardware/{name}.html" for name in ("usual", "parts")]
+    index.write_text(json.dumps({"docs": [{"location": page, "title": "", "text": ""} for page in pages]}))
+    segment_index(tmp_path, {pages[1]: 0.5})
     usual, own = (document["boost"] for document in json.loads(index.read_text("utf-8"))["docs"])
     assert (usual > 1, own) == (True, 0.5)
 

@@ -24,7 +24,7 @@ from dlperf.report.load import load_site_data
 from dlperf.report.pages.audit import audit
 from dlperf.report.pages.explorer import conditions_data, explorer, explorer_data
 from dlperf.report.pages.frameworks import framework, frameworks_index
-from dlperf.report.pages.hardware import hardware, hardware_index
+from dlperf.report.pages.hardware import hardware, hardware_index, search_ranks
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import every_answer, home
 from dlperf.report.pages.methodology import methodology
@@ -104,7 +104,7 @@ def build_site(
         acknowledged = read_acknowledged(workspace.site / "acknowledged.yaml")
         refuse_leaks(without_acknowledged(sources.redacted, acknowledged), unknown)
     problems = [*notes, *data.problems, *sorted(set(sources.problems)), *report_lines(sources.redacted, unknown)]
-    warnings = "".join(f"{problem}\n" for problem in problems) + build_html(workspace, out, strict)
+    warnings = "".join(f"{problem}\n" for problem in problems) + build_html(workspace, out, strict, search_ranks(data))
     if edition:
         keep_edition(workspace, out, edition)
     pages = sum(name.endswith(".md") for name in sources.kept)

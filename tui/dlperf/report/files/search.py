@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from dlperf.report.site import locations as at
@@ -56,18 +57,20 @@ RANKS = {
     "results/reports/published/": 0.5,
     "results/configurations/": 0.5,
 }
-"""Beginning of an address → rank among the pages that a search finds, unless a page names its own: an answer before the
-tables that use the word."""
+"""Beginning of an address → rank among the pages that a search finds: an answer before the tables that use the word."""
 END = rf"[\s{CUT}\-、。，．？！；<>]"
 """End of a word for the search, and tags."""
 BEGINNING_ALONE = re.compile(f"(?:(?<=^)|(?<={END}))(?:{'|'.join(sorted(BEGINNINGS))})(?=$|{END})")
 """Where the index holds the beginning of a word, Material looks for that alone when the whole word is typed."""
 
 
-def segment_index(site: Path) -> None:
+def segment_index(site: Path, ranks: Mapping[str, float] = MappingProxyType({})) -> None:
     """Rewrite the index of one language in UTF-8 with segmented Chinese words.
 
     MkDocs writes six letters for each Chinese character.
+
+    Args:
+        ranks: ranks of single pages by their address, before those of ``RANKS``.
     """
     index = site / INDEX
     if not index.is_file():
@@ -75,7 +78,7 @@ def segment_index(site: Path) -> None:
     content = json.loads(index.read_bytes())
     content["docs"] += _configurations(site, {document["location"] for document in content["docs"]})
     for document in content["docs"]:
-        document |= _rank(document["location"]) if "boost" not in document else {}
+        document |= _rank(document["location"], {**ranks, **RANKS})
         document["text"] += _file_words(document["location"])
         document |= {part: segment_words(document[part]) for part in ("title", "text")}
         document["title"] = NUMBERED.sub(CUT, document["title"])
@@ -92,8 +95,8 @@ def mend_search(site: Path) -> None:
         worker.write_text(NODE_NAME.sub(r'\g<0>+","', text), "utf-8")
 
 
-def _rank(location: str) -> dict[str, float]:
-    return next(({"boost": rank} for start, rank in RANKS.items() if location.startswith(start)), {})
+def _rank(location: str, ranks: Mapping[str, float]) -> dict[str, float]:
+    return next(({"boost": rank} for start, rank in ranks.items() if location.startswith(start)), {})
 
 
 def _file_words(location: str) -> str:

@@ -40,7 +40,6 @@ def hardware(
         title=data.hardware_title(name),
         description=entry.description if entry else "",
         source=entry.source if entry else "",
-        search_rank=_search_rank(entry) if entry else 1,
         headlines=headlines(page, [answer for answer in found if answer.best.hardware == name]),
         facts=entry and _facts(page, entry),
         accelerator=accelerator,
@@ -49,10 +48,16 @@ def hardware(
     )
 
 
-def _search_rank(entry: Hardware) -> float:
+def search_ranks(data: SiteData) -> dict[str, float]:
+    """Return the ranks of machines' pages in a search by address, of those with a rank of their own."""
+    ranks = {name: _search_rank(entry) for name in data.of_hardware if (entry := data.hardware.get(name))}
+    return {at.html_address(at.HOME, at.hardware_page(name)): rank for name, rank in ranks.items() if rank}
+
+
+def _search_rank(entry: Hardware) -> float | None:
     if len({node.host for node in entry.nodes}) < len(entry.nodes):
         return RANK_OF_PARTS
-    return RANK_OF_ONE if entry.accelerator and max_nodes(entry) * entry.gpus_per_node == 1 else 1
+    return RANK_OF_ONE if entry.accelerator and max_nodes(entry) * entry.gpus_per_node == 1 else None
 
 
 def hardware_index(language: Language, data: SiteData) -> str:

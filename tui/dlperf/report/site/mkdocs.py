@@ -7,9 +7,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from dlperf.errors import DlperfError, RequestError, StorageError
 from dlperf.messages.language import CODES, Code
@@ -25,10 +26,15 @@ ROOT = "html"
 """Temporary folder of the language at the root of the site."""
 
 
-def build_html(workspace: WorkspacePaths, out: Path, strict: bool = False) -> str:
+def build_html(
+    workspace: WorkspacePaths, out: Path, strict: bool = False, ranks: Mapping[str, float] = MappingProxyType({})
+) -> str:
     """Build the languages in parallel, replace ``out`` when all are complete, and return MkDocs's warnings.
 
     The languages are two sites to MkDocs, so that each has its own search, menu and ``lang``.
+
+    Args:
+        ranks: ranks of pages in the search, by address.
 
     Raises:
         DlperfError: MkDocs failed, or ``out`` holds something that is not a site, or cannot be written.
@@ -43,7 +49,7 @@ def build_html(workspace: WorkspacePaths, out: Path, strict: bool = False) -> st
             warnings = "".join(map(_warnings, builds))
         new.mkdir(exist_ok=True)
         for code, language in _built(folder).items():
-            segment_index(language)
+            segment_index(language, ranks)
             mend_search(language)
             if language != new:
                 language.replace(new / code)
