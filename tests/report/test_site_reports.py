@@ -19,6 +19,7 @@ from dlperf.plan.axes import run_command
 from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.machine import Probed
 from dlperf.report.pages.explorer import explorer_data
+from dlperf.report.pages.models import model
 from dlperf.report.pages.overview import model_charts
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports.conditions import hardware_of
@@ -345,10 +346,10 @@ def test_axes_that_all_results_share_are_stated_once() -> None:
     )
     data = replace(sample(), results=rows)
     text = Document(pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]).text
-    assert "All results on ResNet50V1.5: sequence length 8,192." in text
+    assert "All results on ResNet50V1.5 on this page: sequence length 8,192." in text
     assert text.partition("How to reproduce")[0].count("sequence length 8,192") == 1
     text = Document(configurations(ENGLISH, data, at.group_of(rows[0]), rows[:2], {})).text
-    assert "All results on ResNet50V1.5: sequence length 8,192." in text
+    assert "All results on ResNet50V1.5 on this page: sequence length 8,192." in text
     titles = [f"FP32, batch 256, {gpus}" for gpus in ("1 GPU", "8 GPUs")]
     assert re.findall("## (FP32.*?) {", text) == titles
 
@@ -380,10 +381,30 @@ def test_a_case_of_several_sources_has_a_page_with_each_result_beside_the_best_o
     texts = pages(data)
 
     page = at.model_page("llama")
-    assert [row[:4] for row in rows_of(texts[page])[1:]] == [
+    assert [row[1:5] for row in rows_of(texts[page])[1:]] == [
         ["Alpha", "Our measurements", "11,000 n=5 · 0.4\N{NO-BREAK SPACE}%", "100.0 %"],
         ["titan", "Third-party results", "10,000", "90.9 %"],
     ]
     assert "Sequence length 8192" in texts[page]
     assert page.rpartition("/")[2].replace(".md", ".html") in texts[at.report_page("published/perf", "llama")]
     assert at.model_page("other") not in texts
+
+
+def test_the_precision_of_most_frameworks_comes_first_and_an_unknown_one_last() -> None:
+    best = {"fp8": ("alpha", 9.0), "bf16": ("beta", 4.0), "unstated": ("gamma", 8.0), "bf16-pure": ("gamma", 5.0)}
+    rows = [measured(name, value=value, precision=form) for form, (name, value) in best.items()]
+    text = model(ENGLISH, replace(sample(), results=tuple(rows)), rows[0].case, rows)
+    assert [row[0] for row in rows_of(text)[1:]] == ["BF16", "BF16-PURE", "FP8", "not stated"]
+
+
+def test_without_rivals_a_report_opens_with_the_precision_of_most_frameworks_and_names_the_settings_of_each() -> None:
+    fast = measured("alpha", value=900.0, precision="fp8")
+    rows = [
+        measured(name, value=400.0, precision="bf16", axes=(("checkpointing", how),))
+        for name, how in (("alpha", "selective"), ("beta", "full"))
+    ]
+    text = pages(replace(sample(), results=(fast, *rows)))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    assert "BF16" in text.partition("## Results")[0]
+    assert "FP8" not in text.partition("## Results")[0]
+    section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
+    assert any("full activation checkpointing" in row for row in rows_of(section))

@@ -13,7 +13,7 @@ from dlperf.catalog.palette import palette
 from dlperf.messages import ENGLISH
 from dlperf.report.answer import Answer, answers
 from dlperf.report.data import SiteData
-from dlperf.report.pages.home import every_answer, weight
+from dlperf.report.pages.home import by_weight, every_answer
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results import pictures
 from dlperf.report.site import locations as at
@@ -53,7 +53,7 @@ def _chart(data: SiteData, path: str, found: Sequence[Answer]) -> Part:
     """Return the chart of the weightiest comparison; that of the home page names its model."""
     if not found:
         return Part(())
-    most = max(found, key=weight)
+    most = by_weight(found)[0]
     chart = pictures.comparison_chart(Page(ENGLISH, data, path), most)
     return replace(chart, title=(data.case_title(most.best.case), *chart.title)) if path == at.HOME else chart
 

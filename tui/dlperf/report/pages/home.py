@@ -22,7 +22,7 @@ from dlperf.report.site import locations as at
 from dlperf.report.views import Bar, FigureView, Lead, Link, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim
-from dlperf.verdicts.families import work_left_out
+from dlperf.verdicts.families import family_of, work_left_out
 
 NEWS = 6
 MOST_NAMED = 4
@@ -122,8 +122,15 @@ def _headline_key(answer: Answer) -> tuple[str, bool]:
 
 def by_weight(found: Sequence[Answer]) -> list[Answer]:
     """Return the answers in the order of ``weight``, those of a case together."""
-    rivals = grouped(sorted(found, key=weight, reverse=True), lambda answer: answer.best.case)
+    near = grouped(found, _precision_of)
+    names = {key: {family_of(row.framework) for one in same for row in one.ranked} for key, same in near.items()}
+    ordered = sorted(found, key=lambda answer: weight(answer, len(names[_precision_of(answer)])), reverse=True)
+    rivals = grouped(ordered, lambda answer: answer.best.case)
     return [answer for same in rivals.values() for answer in same]
+
+
+def _precision_of(answer: Answer) -> tuple[str, str, str]:
+    return answer.best.case, answer.best.hardware, base_precision(answer.best)
 
 
 def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
@@ -314,13 +321,18 @@ def _median(row: ConfigurationResult, name: str) -> float:
     return float(median([value for trial in row.trials if (value := getattr(trial, name))] or [0.0]))
 
 
-def weight(answer: Answer) -> tuple[object, ...]:
-    """Return the sort key of headlines: own, all work, compared, at equal precisions, claim, scale and throughput."""
+def weight(answer: Answer, families: int) -> tuple[object, ...]:
+    """Return the sort key of headlines: own, all work, compared, at equal precisions, claim, scale and throughput.
+
+    Args:
+        families: frameworks at its precision on its hardware, of which most come first where none is compared.
+    """
     best = answer.best
     whole, compared = not work_left_out(best.framework), answer.second is not None
     leads = answer.claim is not None and answer.claim.improves
     own = not is_published(best.campaign)
-    return own, whole, compared, compared and not answer.mixed, leads, best.gpus_total, best.score
+    near = 0 if compared else families
+    return own, whole, compared, compared and not answer.mixed, leads, near, best.gpus_total, best.score
 
 
 def _table(page: Page, found: Sequence[Answer]) -> TableView:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dlperf.catalog.model import UNSTATED
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report.answer import chip
+from dlperf.report.answer import base_precision, chip
 from dlperf.report.data import KINDS, SiteData, grouped
 from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.overview import is_training
@@ -16,11 +17,12 @@ from dlperf.report.pages.your_number import accelerators, utilisation
 from dlperf.report.site import locations as at
 from dlperf.report.views import TableView
 from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.families import family_of
 
 LENGTH = "sequence_length"
 MEMORY = "peak_memory_per_gpu"
 COLUMNS = (
-    *("framework", "origin", "per_gpu", "of_best", "unit", "precision", LENGTH, "batch_size", "nodes_gpus", "axes"),
+    *("precision", "framework", "origin", "per_gpu", "of_best", "unit", LENGTH, "batch_size", "nodes_gpus", "axes"),
     *("mfu", MEMORY, "hardware", "source"),
 )
 CONSTANT = ("origin", "unit", LENGTH, "hardware")
@@ -40,7 +42,7 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
     Sources are not judged: their conditions stand beside each result.
     """
     page = Page(language, data, at.model_page(case))
-    ordered = sorted(results, key=lambda row: (row.unit, -(figures.per_gpu(row) or row.score)))
+    ordered = _by_precision(results)
     here = {chip(data, row) for row in ordered if data.kind(row.campaign) == "measured"}
     chips = grouped(sorted(ordered, key=lambda row: chip(data, row) not in here), lambda row: chip(data, row))
     return page.render(
@@ -51,6 +53,20 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
         methodology=at.relative(page.path, at.METHODOLOGY),
         chips=[OnChip(name, at.slug(name.lower()), _table(page, rows)) for name, rows in chips.items()],
     )
+
+
+def _by_precision(results: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
+    """Return the precision at which most frameworks ran first, an unknown one last; within it the highest value."""
+    families = {
+        name: {family_of(row.framework) for row in rows} for name, rows in grouped(results, base_precision).items()
+    }
+
+    def standing(row: ConfigurationResult) -> tuple[object, ...]:
+        name = base_precision(row)
+        common = (row.unit, name == UNSTATED, -len(families[name]), name)
+        return *common, row.precision, -(figures.per_gpu(row) or row.score)
+
+    return sorted(results, key=standing)
 
 
 def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:

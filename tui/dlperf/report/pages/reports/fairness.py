@@ -98,6 +98,9 @@ def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, s
         **declared_of(page, results),
         **of_the_machine,
         **loaded,
+        page._("Settings"): " / ".join(
+            distinct(figures.varying_axes(page.language, row, page.stated) for row in results)
+        ),
         page._("Batch per GPU"): listed(page.language, (figures.batch_text(row) for row in results)),
         page._("SM clock while measured"): _clocks(results),
     }
