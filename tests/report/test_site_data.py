@@ -30,9 +30,8 @@ from dlperf.table.columns import DATA_SCHEMA, flat_columns, parquet
 from dlperf.verification.audit import AuditRow
 
 ROOT = Path(__file__).parents[2]
-RECORDS = tuple(
-    {field.name for field in fields(record)} - {"axes", "metrics"} for record in (SiteRow, TrialResult, AuditRow)
-)
+NOT_WRITTEN = {"axes", "metrics", "options"}
+RECORDS = tuple({field.name for field in fields(record)} - NOT_WRITTEN for record in (SiteRow, TrialResult, AuditRow))
 DESCRIBED = (
     RECORDS[0] | {"caveats", "configuration"},
     RECORDS[1],
