@@ -25,6 +25,7 @@ from dlperf.report.figures import axes_text, precision_text
 from dlperf.report.files.downloads import SiteRow, audit_columns, results_json, site_rows
 from dlperf.report.pages.explorer import explorer_data
 from dlperf.report.pages.models import model
+from dlperf.report.pages.reports.tables import contested
 from dlperf.report.site import locations as at
 from dlperf.table.columns import DATA_SCHEMA, flat_columns, parquet
 from dlperf.verification.audit import AuditRow
@@ -117,6 +118,7 @@ def test_fp8_is_named_with_its_recipe_where_it_is_known() -> None:
     assert said == ["FP8 (FP32 weights)", "FP8 (per-tensor scaling)", "BF16", "FP8"]
     assert axes_text(ENGLISH, theirs.axes) == "8-way FSDP"
     other = replace(measured("beta", value=100.0, precision="fp8"), numerics={"weights": "bf16"})
+    assert [*map(len, contested([own, other, replace(own, framework="beta")]))] == [2]  # and never below its name alone
     assert model(ENGLISH, sample(), own.case, (own, other)).count("100.0 %") == 2  # of the best of each recipe
 
 

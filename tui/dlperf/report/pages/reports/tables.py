@@ -217,8 +217,8 @@ def _stack(row: ConfigurationResult) -> tuple[str, str, str]:
     return row.hardware, row.framework, row.unit
 
 
-def _race(row: ConfigurationResult) -> tuple[str, str, str]:
-    return row.hardware, row.precision, row.unit
+def _race(row: ConfigurationResult) -> tuple[object, ...]:
+    return row.hardware, row.precision, figures.recipe_of(row), row.unit
 
 
 def _place(row: ConfigurationResult) -> tuple[object, ...]:
