@@ -18,6 +18,7 @@ from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import ALONE, Answer, answers, gpus_of, short_name
 from dlperf.report.data import SiteData
+from dlperf.report.machine import Probed
 from dlperf.report.pages.frameworks import frameworks_index
 from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, home, lead
 from dlperf.report.pages.page import Page
@@ -92,6 +93,20 @@ def test_a_claim_says_by_how_much_and_with_which_test() -> None:
     assert re.search(
         r"alpha n=5.* 430 beta n=5.* 400 alpha is 7.5 % ahead of beta on one box [(]p = \d[.]?\d?e-1\d, 5 trials", text
     )
+
+
+def test_a_claim_names_the_version_of_each() -> None:
+    rows = (claimable(measured("alpha", value=430.0)), claimable(measured("beta", value=400.0), turn=1))
+    probed = {("first", "box", name): Probed(pinned=version) for name, version in (("alpha", "2.1"), ("beta", "0.4"))}
+    text = " ".join(Document(home(ENGLISH, SiteData(rows, probed=probed))).text.split())
+    assert "alpha 2.1 is 7.5 % ahead of beta 0.4 on one box" in text
+    assert "on the same hardware: alpha 2.1 ahead on" in text
+
+
+def test_the_headline_of_a_case_is_at_the_precision_of_most_frameworks() -> None:
+    rows = [measured(name, value=400.0) for name in ("alpha", "beta", "gamma")]
+    faster = [measured(name, value=900.0, precision="fp8") for name in ("alpha", "beta")]
+    assert best_of_cases(answers([*faster, *rows]))[0].best.precision == "fp32"
 
 
 def test_two_that_do_not_differ_are_said_to_be_the_same_within_what_was_sought() -> None:

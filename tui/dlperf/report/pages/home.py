@@ -129,8 +129,8 @@ def by_weight(found: Sequence[Answer]) -> list[Answer]:
     return [answer for same in rivals.values() for answer in same]
 
 
-def _precision_of(answer: Answer) -> tuple[str, str, str]:
-    return answer.best.case, answer.best.hardware, base_precision(answer.best)
+def _precision_of(answer: Answer) -> tuple[str, bool, str]:
+    return answer.best.case, is_published(answer.best.campaign), base_precision(answer.best)
 
 
 def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
@@ -162,7 +162,7 @@ def _leads(page: Page, claims: Sequence[Claim]) -> list[tuple[Link, list[str]]]:
     found = sorted(grouped(claims, lambda one: one.b.framework).values(), key=len, reverse=True)
     return [
         (
-            page.framework_link(same[0].b.framework, same[0].b.campaign),
+            _with_version(page, [one.b for one in same]),
             [_gain(page, one) for one in sorted(same, key=lambda one: -(one.gain or 1.0))],
         )
         for same in found
@@ -259,8 +259,8 @@ def lead(page: Page, answer: Answer) -> Lead:
     if found is None or second is None:
         return Lead()
     return Lead(
-        first=page.framework_link(answer.best.framework, answer.best.campaign),
-        second=page.framework_link(second.framework, second.campaign),
+        first=_with_version(page, [answer.best]),
+        second=_with_version(page, [second]),
         value=_value(page, answer, second),
         verdict=found.verdict.code,
         percent=_unbreakable(figures.percent((found.gain or 1.0) - 1)),
@@ -325,14 +325,13 @@ def weight(answer: Answer, families: int) -> tuple[object, ...]:
     """Return the sort key of headlines: own, all work, compared, at equal precisions, claim, scale and throughput.
 
     Args:
-        families: frameworks at its precision on its hardware, of which most come first where none is compared.
+        families: frameworks that ran its model at its precision, which come after a claim and before the scale.
     """
     best = answer.best
     whole, compared = not work_left_out(best.framework), answer.second is not None
     leads = answer.claim is not None and answer.claim.improves
     own = not is_published(best.campaign)
-    near = 0 if compared else families
-    return own, whole, compared, compared and not answer.mixed, leads, near, best.gpus_total, best.score
+    return own, whole, compared, compared and not answer.mixed, leads, families, best.gpus_total, best.score
 
 
 def _table(page: Page, found: Sequence[Answer]) -> TableView:
