@@ -1,4 +1,4 @@
-"""Stacks that have settings of their own stand in one list, the fastest first."""
+"""Stacks that have settings of their own stand in one list, by precision and speed."""
 
 from __future__ import annotations
 
@@ -35,6 +35,13 @@ def test_stacks_of_which_each_has_its_own_settings_are_one_list_with_the_share_o
     ]
     assert "### Training throughput" not in text
     assert "not planned" not in text
+
+
+def test_the_precision_of_most_stacks_comes_before_a_faster_one() -> None:
+    faster = replace(stack("alpha", 900.0, precision="fp8"), axes=(("checkpointing", "other"),))
+    text = report_on(stack("alpha", 300.0), faster, stack("beta", 400.0), stack("gamma", 200.0))
+    section = text[text.index("### Frameworks side by side") :]
+    assert [row[0] for row in rows_of(section)[1:5]] == ["FP32", "FP32", "FP32", "FP8"]
 
 
 def test_stacks_with_equal_settings_are_a_grid() -> None:

@@ -42,7 +42,7 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
     Sources are not judged: their conditions stand beside each result.
     """
     page = Page(language, data, at.model_page(case))
-    ordered = _by_precision(results)
+    ordered = by_precision(results)
     here = {chip(data, row) for row in ordered if data.kind(row.campaign) == "measured"}
     chips = grouped(sorted(ordered, key=lambda row: chip(data, row) not in here), lambda row: chip(data, row))
     return page.render(
@@ -55,7 +55,7 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
     )
 
 
-def _by_precision(results: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
+def by_precision(results: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
     """Return the precision at which most frameworks ran first, an unknown one last; within it the highest value."""
     families = {
         name: {family_of(row.framework) for row in rows} for name, rows in grouped(results, base_precision).items()

@@ -11,7 +11,7 @@ from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import claimed_best
 from dlperf.report.data import distinct, grouped, is_published
-from dlperf.report.pages.models import MEMORY, quality_cells
+from dlperf.report.pages.models import MEMORY, by_precision, quality_cells
 from dlperf.report.pages.page import Page
 from dlperf.report.views import ColumnView, FigureView, Link, Part, TableView, TextView, filled
 from dlperf.runs.published import PublishedReport
@@ -24,7 +24,7 @@ PER_GPU = (
     *("hardware", "nodes_gpus", "per_gpu", "per_gpu_steady", "time_to_train", "framework", "precision", "batch_size"),
     *("axes", "published_at"),
 )
-SIDE_BY_SIDE = ("framework", "figure", "of_best", "precision", "batch_size", "axes", "mfu", MEMORY, "samples_per_joule")
+SIDE_BY_SIDE = ("precision", "framework", "figure", "of_best", "batch_size", "axes", "mfu", MEMORY, "samples_per_joule")
 MANY_FRAMEWORKS = 3
 AXES = ("framework", "hardware", "precision", "batch_size", "axes", "nodes_gpus", "figure", "unit")
 
@@ -54,11 +54,11 @@ def throughput(page: Page, results: Results, shown: Results) -> list[Part]:
 
 
 def side_by_side(page: Page, results: Results) -> list[Part]:
-    """Return a list of programs, the fastest first, for each hardware and scale where settings differ by program."""
+    """Return a list of programs, by precision and speed, for each hardware and scale where their settings differ."""
     return [
         Part(
             (page.hardware_link(rows[0].hardware, rows[0].campaign), figures.scale_text(rows[0])),
-            (_fastest_first(page, rows),),
+            (page.listed(_values_first(rows), SIDE_BY_SIDE, quality_cells(page, rows)),),
             unit=rows[0].unit,
         )
         for rows in of_many_settings(results)
@@ -77,9 +77,8 @@ def _is_sparse(rows: Results) -> bool:
     return len(frameworks) >= MANY_FRAMEWORKS and 2 * len(rows) < len(frameworks) * len(settings)
 
 
-def _fastest_first(page: Page, rows: Results) -> TableView:
-    ordered = sorted(rows, key=lambda row: (row.value is None, -row.score))
-    return page.listed(ordered, SIDE_BY_SIDE, quality_cells(page, rows))
+def _values_first(rows: Results) -> Results:
+    return sorted(by_precision(rows), key=lambda row: row.value is None)
 
 
 def contested(results: Results) -> list[Results]:
