@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import median
 
+from dlperf.catalog.axes import Configuration, field_values
 from dlperf.measured.model import TrialResult
 from dlperf.table.model import ConfigurationResult, Status
 
@@ -40,3 +41,22 @@ HIGH = claimable(PYTORCH, 7600.0, 7601.0, 7603.0, 7604.0, 7608.0, turn=1)
 
 def of_trials(row: ConfigurationResult, **changes: object) -> ConfigurationResult:
     return replace(row, trials=tuple(replace(trial, **changes) for trial in row.trials))  # type: ignore[arg-type]
+
+
+Values = tuple[float, ...]
+STEADY = (100.0, 100.03, 99.98, 100.01, 99.97, 100.02, 99.99)
+NOISY = (100.0, 106.0, 95.0, 104.0, 97.0, 103.0, 94.0)
+PAIRS: dict[str, tuple[Values, Values]] = {
+    "better": (STEADY, tuple(value * 1.1 for value in STEADY)),
+    "worse": (STEADY, tuple(value * 0.9 for value in STEADY)),
+    "same": (STEADY, STEADY[::-1]),
+    "cannot_tell": (NOISY, tuple(value * 0.97 for value in NOISY[::-1])),
+}
+
+
+def row(*values: float, framework: str = "alpha", campaign: str = "one", gpu: str = "1", turn: int = 0):
+    point = Configuration("box", framework, "lenet5", "fp32", 32, 1, 1)
+    known = {"unit": "images/s", "status": Status("measured")}
+    found = claimable(ConfigurationResult(**field_values(point), campaign=campaign, **known), *values, turn=turn)
+    conditions = CONDITIONS | {"gpu.uuid": gpu}
+    return replace(found, trials=tuple(replace(trial, conditions=conditions) for trial in found.trials))
