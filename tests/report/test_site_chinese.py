@@ -12,8 +12,8 @@ from site_sample import sample
 
 from dlperf.catalog.entry import Translation
 from dlperf.catalog.files.load import load_catalog
+from dlperf.catalog.hardware import Numerics
 from dlperf.catalog.metrics import Protocol
-from dlperf.catalog.model import Numerics
 from dlperf.measured.throughput.estimators import ESTIMATORS
 from dlperf.messages import CHINESE, ENGLISH, Message, message, quoted
 from dlperf.plan import Selection, expand

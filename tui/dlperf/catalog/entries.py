@@ -14,10 +14,10 @@ from dlperf.catalog.entry import Entry, Model
 from dlperf.catalog.files.problem import Problem, field_name, listed
 from dlperf.catalog.files.wording import wording
 from dlperf.catalog.files.yamlfile import Document, Location, read_document
-from dlperf.catalog.hardware import Accelerator, Hardware
+from dlperf.catalog.hardware import Accelerator, Hardware, Precision
 from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.metrics import Metric, Protocol
-from dlperf.catalog.model import Case, Framework, Precision
+from dlperf.catalog.model import Case, Framework
 
 E = TypeVar("E", bound=Entry)
 

@@ -1,9 +1,9 @@
-"""Entries of accelerators and of the machines that hold them."""
+"""Entries of precisions, of accelerators and of the machines that hold them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -20,8 +20,44 @@ from dlperf.catalog.linear import is_any_found
 from dlperf.catalog.machines import AbsolutePath, Node, Price, Runtime
 from dlperf.catalog.plugins import EXECUTORS, or_installed
 
-if TYPE_CHECKING:
-    from dlperf.catalog.model import Precision
+
+class Numerics(Model):
+    """Data types of a training step, such as ``fp32``, and the scaling of the loss; empty where not stated."""
+
+    weights: str = ""
+    """Of the parameters."""
+    compute: str = ""
+    """Of the matrix products."""
+    gradients: str = ""
+    """Of the gradients."""
+    reduction: str = ""
+    """Of the sums over ranks."""
+    optimizer: str = ""
+    """Of the optimizer's state."""
+    residual: str = ""
+    """Of the activations that the layers add to."""
+    logits: str = ""
+    """Of the last layer's output, before the loss."""
+    loss_scaling: Literal["", "none", "static", "dynamic"] = ""
+    """How the loss is scaled."""
+
+    def stated(self) -> dict[str, str]:
+        return {name: text for name, text in self if text}
+
+
+UNSTATED = "unstated"
+"""Precision of logs that state none, as those of MLPerf and the descriptions of its systems."""
+
+
+class Precision(Entry):
+    """A name of numerics."""
+
+    numerics: Numerics
+    """What the name stands for, where a recipe states nothing else."""
+    peak: Id | None = None
+    """The precision whose peak its matrix products have, where an accelerator lists none for it."""
+    cpu: bool = False
+    """Machines without a GPU have it."""
 
 
 class Accelerator(Entry):

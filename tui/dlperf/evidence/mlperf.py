@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from dlperf.catalog.model import UNSTATED
+from dlperf.catalog.hardware import UNSTATED
 from dlperf.evidence.facts import flattened
 from dlperf.evidence.log_table import LogRow
 from dlperf.evidence.names import NameFacts

@@ -30,10 +30,10 @@ from dlperf.substitution import PlaceholderError
 
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
-    from dlperf.catalog.hardware import Accelerator, Hardware
+    from dlperf.catalog.hardware import Accelerator, Hardware, Precision
     from dlperf.catalog.machines import Price
     from dlperf.catalog.metrics import Metric, Protocol
-    from dlperf.catalog.model import Case, Framework, Precision
+    from dlperf.catalog.model import Case, Framework
 
 MOST_REPEATS = 10_000
 LEAST_OF_VERDICTS = 5

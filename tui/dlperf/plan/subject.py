@@ -15,10 +15,10 @@ from dlperf.plan.axes import declared_axes
 from dlperf.substitution import names_in
 
 if TYPE_CHECKING:
-    from dlperf.catalog.hardware import Accelerator, Hardware
+    from dlperf.catalog.hardware import Accelerator, Hardware, Precision
     from dlperf.catalog.log_format import LogFormat
     from dlperf.catalog.metrics import Protocol
-    from dlperf.catalog.model import Case, Framework, Precision, Recipe, Variant
+    from dlperf.catalog.model import Case, Framework, Recipe, Variant
 
 DATA = "data."
 """What the placeholders of data sets begin with."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dlperf.catalog.entry import Entry
-from dlperf.catalog.hardware import Accelerator, Hardware
+from dlperf.catalog.hardware import Accelerator, Hardware, Precision
 from dlperf.catalog.metrics import Metric, Protocol
-from dlperf.catalog.model import Case, Framework, Precision
+from dlperf.catalog.model import Case, Framework
 from dlperf.catalog.units import is_rate
 from dlperf.derived.health import CASE as DIAGNOSIS
 from dlperf.measured.findings.program_faults import FAULTS

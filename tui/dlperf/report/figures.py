@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dlperf.catalog.axes import AxisValue
-from dlperf.catalog.model import UNSTATED
+from dlperf.catalog.hardware import UNSTATED
 from dlperf.catalog.units import counts_samples
 from dlperf.messages import N_, Language, numbers
 from dlperf.messages.numbers import four_digits

@@ -11,10 +11,10 @@ from typing import Any
 from dlperf.catalog.entries import KINDS, PROGRAMS, CatalogFolder, Located, read_layer, unrecognised_files
 from dlperf.catalog.files.problem import CatalogError, Problem
 from dlperf.catalog.files.references import REFERENCE_PROBLEMS, Ids, format_problems, framework_problems
-from dlperf.catalog.hardware import Accelerator, Hardware
+from dlperf.catalog.hardware import Accelerator, Hardware, Precision
 from dlperf.catalog.log_format import LogFormat
 from dlperf.catalog.metrics import Metric, Protocol
-from dlperf.catalog.model import Case, Framework, Precision
+from dlperf.catalog.model import Case, Framework
 from dlperf.errors import DlperfError, RequestError
 from dlperf.opening import is_regular, read_bytes
 

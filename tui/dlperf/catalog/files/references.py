@@ -11,9 +11,9 @@ from dlperf.catalog.entries import PROGRAMS, Located
 from dlperf.catalog.files.launch_texts import job_problems, script_problems, text_problems
 from dlperf.catalog.files.problem import Problem, hint, listed
 from dlperf.catalog.files.yamlfile import Location
-from dlperf.catalog.hardware import Accelerator, Hardware
+from dlperf.catalog.hardware import Accelerator, Hardware, Precision
 from dlperf.catalog.log_format import Dialect, LogFormat
-from dlperf.catalog.model import Axis, Case, Framework, Ledger, Precision, Recipe, Variant
+from dlperf.catalog.model import Axis, Case, Framework, Ledger, Recipe, Variant
 from dlperf.catalog.patterns import (
     RECORD_GROUPS,
     expected_line,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from dlperf.catalog.model import Numerics
+from dlperf.catalog.hardware import Numerics
 from dlperf.measured.findings.trials import WINDOW_SECONDS
 from dlperf.measured.statistics import pooled_variation
 from dlperf.messages import Language, Message
