@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dlperf.catalog.model import UNSTATED
+from dlperf.catalog.hardware import UNSTATED
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import base_precision, chip
