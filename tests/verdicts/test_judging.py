@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from statistics import median
 from typing import Any
 
@@ -16,6 +18,7 @@ from dlperf.verdicts.baselines import baseline_of, judge_reference
 from dlperf.verdicts.claims import claim
 from dlperf.verdicts.judging import Options, below, exit_code, judge_rows, outcome_of
 from dlperf.verdicts.trend import judge_history
+from dlperf.verdicts.trials import neighbours
 
 
 @pytest.mark.parametrize(
@@ -83,6 +86,20 @@ def test_any_loss_counts_where_none_is_too_small() -> None:
     assert judge_rows(before, now).outcome == "same"
     assert judge_rows(before, now, Options(loss=0.0)).outcome == "worse", "0.05 % slower in each pair"
     assert judge_rows(before, row(*STEADY[::-1], turn=1), Options(loss=0.0)).outcome == "cannot_tell"
+
+
+@pytest.mark.parametrize("firsts", list(product("ab", repeat=5)))
+def test_each_round_is_a_pair_whichever_version_ran_first_in_it(firsts: Sequence[str]) -> None:
+    sides = []
+    for name in "ab":
+        side = row(*STEADY[:5])
+        begun = (f"{number}:{int(first != name)}" for number, first in enumerate(firsts))
+        trials = (replace(each, started=at) for each, at in zip(side.trials, begun, strict=True))
+        sides.append(replace(side, trials=tuple(trials)))
+    a, b = sides
+    assert neighbours(a, b) == (list(STEADY[:5]), list(STEADY[:5]))
+    without = replace(a, trials=a.trials[:2] + a.trials[3:])
+    assert [len(side) for side in neighbours(without, b)] == [4, 4], "one trial fewer is one pair fewer"
 
 
 def test_versions_whose_trials_alternated_stay_pairs_although_some_were_lost() -> None:

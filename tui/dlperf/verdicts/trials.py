@@ -76,7 +76,10 @@ def in_turns(a: ConfigurationResult, b: ConfigurationResult) -> bool:
 
 
 def neighbours(a: ConfigurationResult, b: ConfigurationResult) -> tuple[list[float], list[float]]:
-    """Return the scores of trials of A and of B that began one after the other: what is lost or repeated has none."""
+    """Return the scores of trials of A and of B that began one after the other: what is lost or repeated has none.
+
+    Rounds in which both ran are as many pairs, whichever was first in each.
+    """
     begun = [
         (trial.started or "", side, score)
         for side, row in enumerate((a, b))
