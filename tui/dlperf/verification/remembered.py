@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 from dlperf.catalog.plugins import ESTIMATORS, FORMATS, METRICS, installed
@@ -45,7 +46,8 @@ class RightTrials:
         """Return the hash of a trial's files, and of all else that its result depends on."""
         paths = self._campaign.trial(status.key)
         known = str(status.key), repr((status.state, status.cause, status.started))
-        return _hash_of((*self._context, *known, *_hashes(paths.directory), *self._shared_by(paths)))
+        archive, hashes = self._archive(paths)
+        return _hash_of((*self._context, *known, *_hashes(paths.directory, hashes), *self._shared_by(paths, archive)))
 
     def has(self, mark: str) -> bool:
         """Whether it was found right, now or before."""
@@ -79,14 +81,20 @@ class RightTrials:
     def _path(self) -> Path:
         return user_cache(CACHE, "checked") / _hash_of(_hash(self._campaign.plan))
 
-    def _shared_by(self, paths: TrialPaths) -> Iterator[str]:
-        """Yield the hashes of files that trials share, of those that the archive of a trial names."""
+    def _archive(self, paths: TrialPaths) -> tuple[bytes, dict[str, str]]:
+        """Return the bytes of a trial's archive, which are read once, and their hash by the name of the file."""
         with suppress(OSError):
-            for name in sorted(set(_DIGEST.findall(read_bytes(paths.archive)))):
-                file = paths.objects / name.decode()
-                if name not in self._shared and file.exists():
-                    self._shared[name] = "".join(_hash(file))
-                yield self._shared.get(name, "")
+            data = read_bytes(paths.archive)
+            return data, {paths.archive.name: hashlib.sha256(data).hexdigest()}
+        return b"", {}
+
+    def _shared_by(self, paths: TrialPaths, archive: bytes) -> Iterator[str]:
+        """Yield the hashes of files that trials share, of those that the archive of a trial names."""
+        objects = f"{paths.objects}/"
+        for name in sorted(set(_DIGEST.findall(archive))):
+            if name not in self._shared and os.path.exists(file := objects + name.decode()):
+                self._shared[name] = "".join(_hash(file))
+            yield self._shared.get(name, "")
 
 
 def _context(workspace: WorkspacePaths, campaign: CampaignPaths) -> tuple[str, ...]:
@@ -102,14 +110,18 @@ def _hash_of(parts: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _hashes(folder: Path) -> Iterator[str]:
-    """Yield the names of all files below a folder, and the hash of each, so that no other files yield the same."""
+def _hashes(folder: Path, known: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names of all files below a folder, and the hash of each, so that no other files yield the same.
+
+    Args:
+        known: hashes of files in the folder itself, by name.
+    """
     with suppress(OSError), os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
+        for entry in sorted(entries, key=attrgetter("name")):
             if entry.is_dir(follow_symlinks=False):
-                yield from (f"{entry.name}/", *_hashes(Path(entry.path)), "/")
+                yield from (f"{entry.name}/", *_hashes(Path(entry.path), {}), "/")
             else:
-                yield from (entry.name, *(_hash(entry.path) or ("",)))
+                yield from (entry.name, known.get(entry.name) or "".join(_hash(entry.path)))
 
 
 def _hash(path: str | Path) -> tuple[str, ...]:
