@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,8 +70,13 @@ class Configuration:
 
         What a third-party report calls a precision may hold other characters, which become hyphens.
         """
-        names = _UNSAFE.sub("-", f"{self.hardware}_{self.framework}_{self.case}_{self.precision}")
+        names = _safe(f"{self.hardware}_{self.framework}_{self.case}_{self.precision}")
         return "_".join((names, f"bs{self.batch_size}", self.scale, *map(axis_slug, self.axes)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _safe(names: str) -> str:
+    return _UNSAFE.sub("-", names)
 
 
 def field_values(record: Any) -> dict[str, Any]:
