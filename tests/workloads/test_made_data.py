@@ -32,8 +32,10 @@ def test_equal_options_make_equal_text_whose_words_are_its_tokens(tmp_path):
     tokens = array("I", (data / "tokens.bin").read_bytes())
     vocabulary = json.loads((data / "tokenizer" / "tokenizer.json").read_text())["model"]["vocab"]
     assert len(vocabulary) == 500
-    words = [word for line in (data / "text" / "data.json").open() for word in json.loads(line)["text"].split()]
-    assert [vocabulary[word] for word in words] == list(tokens)
+    documents = [json.loads(line)["text"].split() for line in (data / "text" / "data.json").open()]
+    assert [vocabulary[word] for words in documents for word in words] == list(tokens)
+    # with the tokens that begin and end one, whole documents fill a sequence of 512, 1024, … 8192
+    assert {512 % (len(words) + 2) for words in documents[:-1]} == {0}
 
 
 def test_every_second_word_follows_from_the_one_before(tmp_path):

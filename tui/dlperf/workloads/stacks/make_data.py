@@ -23,7 +23,8 @@ import sys
 import zlib
 from array import array
 
-DOCUMENT_WORDS = 512
+DOCUMENT_WORDS = 510
+"""512 tokens with those that begin and end a document: trainers that pack whole documents fill their sequences."""
 LLAMA_3 = 128256
 VOCABULARIES = {"llama3-tiny": 512, "qwen3-0.6b": 151936, "qwen3-30b-a3b-4l": 151936}
 SPECIAL = ("<|begin_of_text|>", "<|end_of_text|>", "<|unknown|>")
