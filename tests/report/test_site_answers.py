@@ -20,8 +20,9 @@ from dlperf.report.answer import ALONE, Answer, answers, gpus_of, short_name
 from dlperf.report.data import SiteData
 from dlperf.report.machine import Probed
 from dlperf.report.pages.frameworks import frameworks_index
-from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, home, lead
+from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, home
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.reports.lead import lead
 from dlperf.report.pages.reports.report import report, reports_index
 from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.site import locations as at

@@ -6,20 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from statistics import median
 
 from dlperf.messages import Language
-from dlperf.messages.numbers import change
 from dlperf.plan import max_nodes
 from dlperf.report import figures
-from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, answers, base_precision, chip, gpus_of, said_of
-from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
+from dlperf.report.answer import Answer, answers, base_precision, chip, gpus_of
+from dlperf.report.data import KINDS, SiteData, grouped, is_published
 from dlperf.report.pages.overview import METRICS, model_charts
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.reports.lead import lead, unbreakable, with_version
 from dlperf.report.pages.results.pictures import ranked_bars
 from dlperf.report.site import locations as at
-from dlperf.report.views import Bar, FigureView, Lead, Link, TableView
+from dlperf.report.views import Bar, Lead, Link, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.families import family_of, work_left_out
@@ -27,10 +25,6 @@ from dlperf.verdicts.families import family_of, work_left_out
 NEWS = 6
 MOST_NAMED = 4
 """Frameworks in a headline."""
-MOST_REASONS = 2
-"""Reasons for no claim in a headline."""
-HIGHER_CLOCK = 1.01
-"""Smallest ratio of clocks that is shown: a lead of that size may be the clock's."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +156,7 @@ def _leads(page: Page, claims: Sequence[Claim]) -> list[tuple[Link, list[str]]]:
     found = sorted(grouped(claims, lambda one: one.b.framework).values(), key=len, reverse=True)
     return [
         (
-            _with_version(page, [one.b for one in same]),
+            with_version(page, [one.b for one in same]),
             [_gain(page, one) for one in sorted(same, key=lambda one: -(one.gain or 1.0))],
         )
         for same in found
@@ -171,7 +165,7 @@ def _leads(page: Page, claims: Sequence[Claim]) -> list[tuple[Link, list[str]]]:
 
 def _gain(page: Page, lead: Claim) -> str:
     model, machine = page.data.case_title(lead.b.case), gpus_of(page.language, page.data, lead)
-    percent = _unbreakable(figures.percent((lead.gain or 1.0) - 1))
+    percent = unbreakable(figures.percent((lead.gain or 1.0) - 1))
     return page._("{model} ({machine}) by {percent}", model=model, machine=machine, percent=percent)
 
 
@@ -181,15 +175,7 @@ def _frameworks(page: Page, here: Sequence[ConfigurationResult]) -> list[Link]:
     named = MOST_NAMED if len(ranked) > MOST_NAMED + 1 else len(ranked)
     left = page._("{count} more", count=str(len(ranked) - named))
     others = [page.link(left, at.FRAMEWORKS)] if named < len(ranked) else []
-    return [*(_with_version(page, rows) for rows in ranked[:named]), *others]
-
-
-def _with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
-    """Return the framework with the versions that its programs printed, without their build tags."""
-    probed = (page.data.probed.get((row.campaign, row.hardware, row.framework)) for row in rows)
-    printed = distinct(one.framework_version.partition("+")[0] for one in probed if one)
-    link = page.framework_link(rows[0].framework, rows[0].campaign)
-    return replace(link, text=" ".join((link.text, "/".join(filter(None, printed)))).strip())
+    return [*(with_version(page, rows) for rows in ranked[:named]), *others]
 
 
 def _news(page: Page) -> list[tuple[str, str, list[Link]]]:
@@ -236,89 +222,12 @@ def _headline(page: Page, answer: Answer) -> Headline:
     )
 
 
-def _value(page: Page, answer: Answer, row: ConfigurationResult) -> FigureView:
-    """Return the value with its caveat, and its precision if that differs between the frameworks."""
-    return replace(page.figure(row), trials=figures.precision_text(page.language, row) if answer.mixed else "")
-
-
 def _hardware_with_gpus(page: Page, row: ConfigurationResult) -> Link:
     """Return the machine, with the number of GPUs unless it has no others or no accelerator."""
     entry, machine = page.data.hardware.get(row.hardware), page.hardware_link(row.hardware, row.campaign)
     if entry and (entry.accelerator is None or max_nodes(entry) * entry.gpus_per_node == row.gpus_total):
         return machine
-    return replace(machine, aside=_unbreakable(figures.gpus_text(page.language, row)))
-
-
-def _unbreakable(words: str) -> str:
-    return words.replace(" ", md.NO_BREAK)
-
-
-def lead(page: Page, answer: Answer) -> Lead:
-    """Return what may be claimed of the two highest."""
-    found, second = answer.claim, answer.second
-    if found is None or second is None:
-        return Lead()
-    return Lead(
-        first=_with_version(page, [answer.best]),
-        second=_with_version(page, [second]),
-        value=_value(page, answer, second),
-        verdict=found.verdict.code,
-        percent=_unbreakable(figures.percent((found.gain or 1.0) - 1)),
-        trials=" × ".join(map(str, _trials(found))),
-        p="" if found.p is None else f"{found.p:.2g}",
-        sought=_unbreakable(figures.percent(found.detectable)),
-        gpus=gpus_of(page.language, page.data, found),
-        why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),
-        brief=page.reason(said_of(answer.best, second, answer.context).brief),
-        power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
-        machines=tuple(_on_machine(page, *pair) for pair in found.machines),
-        losses=_losses(page, found),
-    )
-
-
-def _losses(page: Page, found: Claim) -> str:
-    if (known := found.alike) is None:
-        return ""
-    apart, limit = (_unbreakable(figures.percent(abs(share))) for share in (known.difference, known.limit))
-    return page._(
-        "Losses at step {step} are {apart} apart; the limit, which follows from how much they vary, is {limit}.",
-        step=str(known.step),
-        apart=apart,
-        limit=limit,
-    )
-
-
-def _trials(found: Claim) -> tuple[int, ...]:
-    """Return trials on each side, at least; of a claim about a kind, machines first."""
-    pairs = found.machines or ((found.a, found.b),)
-    return (*((len(pairs),) if found.machines else ()), min(len(row.values) for pair in pairs for row in pair))
-
-
-def _on_machine(page: Page, a: ConfigurationResult, b: ConfigurationResult) -> Link:
-    """Return B over A on one machine, as it leads to B there."""
-    return Link(_unbreakable(change(b.score / a.score - 1)), page.figure(b).address)
-
-
-def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[str]:
-    """Return clock and power of each side if the clocks differ: at its power limit, a GPU's clock is a result."""
-    clocks = [_median(row, "sm_clock_mhz") for row in rows]
-    watts = [_median(row, "power_watts") for row in rows]
-    if not all((*clocks, *watts)) or max(clocks) / min(clocks) < HIGHER_CLOCK:
-        return []
-    return [
-        page._(
-            "{framework} {clock} MHz at {power} W per GPU",
-            framework=page.data.framework_title(row.framework, row.campaign),
-            clock=f"{clock:,.0f}",
-            power=f"{power / row.gpus_total:,.0f}",
-        )
-        for row, clock, power in zip(rows, clocks, watts, strict=True)
-    ]
-
-
-def _median(row: ConfigurationResult, name: str) -> float:
-    """Return the median of the trials; 0 if unknown."""
-    return float(median([value for trial in row.trials if (value := getattr(trial, name))] or [0.0]))
+    return replace(machine, aside=unbreakable(figures.gpus_text(page.language, row)))
 
 
 def weight(answer: Answer, families: int) -> tuple[object, ...]:

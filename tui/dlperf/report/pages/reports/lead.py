@@ -1,0 +1,107 @@
+"""What may be claimed of the two frameworks with the highest throughput."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+from dlperf.messages.numbers import change
+from dlperf.report import figures
+from dlperf.report import markdown as md
+from dlperf.report.answer import Answer, gpus_of, said_of
+from dlperf.report.data import distinct
+from dlperf.report.pages.page import Page
+from dlperf.report.views import FigureView, Lead, Link
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import Claim
+
+MOST_REASONS = 2
+"""Reasons for no claim in a headline."""
+HIGHER_CLOCK = 1.01
+"""Smallest ratio of clocks that is shown: a lead of that size may be the clock's."""
+
+
+def lead(page: Page, answer: Answer) -> Lead:
+    """Return what may be claimed of the two highest."""
+    found, second = answer.claim, answer.second
+    if found is None or second is None:
+        return Lead()
+    return Lead(
+        first=with_version(page, [answer.best]),
+        second=with_version(page, [second]),
+        value=_value(page, answer, second),
+        verdict=found.verdict.code,
+        percent=unbreakable(figures.percent((found.gain or 1.0) - 1)),
+        trials=" × ".join(map(str, _trials(found))),
+        p="" if found.p is None else f"{found.p:.2g}",
+        sought=unbreakable(figures.percent(found.detectable)),
+        gpus=gpus_of(page.language, page.data, found),
+        why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),
+        brief=page.reason(said_of(answer.best, second, answer.context).brief),
+        power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
+        machines=tuple(_on_machine(page, *pair) for pair in found.machines),
+        losses=_losses(page, found),
+    )
+
+
+def _value(page: Page, answer: Answer, row: ConfigurationResult) -> FigureView:
+    """Return the value with its caveat, and its precision if that differs between the frameworks."""
+    return replace(page.figure(row), trials=figures.precision_text(page.language, row) if answer.mixed else "")
+
+
+def with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
+    """Return the framework with the versions that its programs printed, without their build tags."""
+    probed = (page.data.probed.get((row.campaign, row.hardware, row.framework)) for row in rows)
+    printed = distinct(one.framework_version.partition("+")[0] for one in probed if one)
+    link = page.framework_link(rows[0].framework, rows[0].campaign)
+    return replace(link, text=" ".join((link.text, "/".join(filter(None, printed)))).strip())
+
+
+def _losses(page: Page, found: Claim) -> str:
+    if (known := found.alike) is None:
+        return ""
+    apart, limit = (unbreakable(figures.percent(abs(share))) for share in (known.difference, known.limit))
+    return page._(
+        "Losses at step {step} are {apart} apart; the limit, which follows from how much they vary, is {limit}.",
+        step=str(known.step),
+        apart=apart,
+        limit=limit,
+    )
+
+
+def _trials(found: Claim) -> tuple[int, ...]:
+    """Return trials on each side, at least; of a claim about a kind, machines first."""
+    pairs = found.machines or ((found.a, found.b),)
+    return (*((len(pairs),) if found.machines else ()), min(len(row.values) for pair in pairs for row in pair))
+
+
+def _on_machine(page: Page, a: ConfigurationResult, b: ConfigurationResult) -> Link:
+    """Return B over A on one machine, as it leads to B there."""
+    return Link(unbreakable(change(b.score / a.score - 1)), page.figure(b).address)
+
+
+def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[str]:
+    """Return clock and power of each side if the clocks differ: at its power limit, a GPU's clock is a result."""
+    clocks = [_median(row, "sm_clock_mhz") for row in rows]
+    watts = [_median(row, "power_watts") for row in rows]
+    if not all((*clocks, *watts)) or max(clocks) / min(clocks) < HIGHER_CLOCK:
+        return []
+    return [
+        page._(
+            "{framework} {clock} MHz at {power} W per GPU",
+            framework=page.data.framework_title(row.framework, row.campaign),
+            clock=f"{clock:,.0f}",
+            power=f"{power / row.gpus_total:,.0f}",
+        )
+        for row, clock, power in zip(rows, clocks, watts, strict=True)
+    ]
+
+
+def _median(row: ConfigurationResult, name: str) -> float:
+    """Return the median of the trials; 0 if unknown."""
+    return float(median([value for trial in row.trials if (value := getattr(trial, name))] or [0.0]))
+
+
+def unbreakable(words: str) -> str:
+    return words.replace(" ", md.NO_BREAK)
