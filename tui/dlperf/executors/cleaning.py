@@ -17,7 +17,8 @@ from dlperf.nodes.client import NodeClient
 from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan import Node
 from dlperf.runs.archive import RENDERED, TrialFiles
-from dlperf.runs.paths import TrialPaths, file_name, text_of
+from dlperf.runs.names import file_name, text_of
+from dlperf.runs.paths import TrialPaths
 
 SECONDS_A_DAY = 86400.0
 

@@ -19,7 +19,8 @@ from dlperf.executors.tasks import NodeTask
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange, NodeFileError, NodeReport, Unreadable
 from dlperf.opening import make_folder, open_regular, private_writer
-from dlperf.runs.paths import NodePaths, file_name, replaced_log
+from dlperf.runs.names import file_name, replaced_log
+from dlperf.runs.paths import NodePaths
 from dlperf.runs.secrets import redact_for_runs
 from dlperf.runs.store import write_atomic
 

@@ -27,7 +27,7 @@ from dlperf.plan import Launch
 from dlperf.plan.hiding import revealed
 from dlperf.render.trial import Runtime, render_trial
 from dlperf.runs.archive import TrialFiles, keep_sent
-from dlperf.runs.paths import file_name
+from dlperf.runs.names import file_name
 from dlperf.runs.records import State, utc_now
 from dlperf.runs.secrets import secrets_of
 from dlperf.runs.store import read_record_if_whole, write_record

@@ -10,7 +10,8 @@ from dlperf.executors.base import Trial
 from dlperf.plan import Launch, Node
 from dlperf.render.launchers import find_launcher
 from dlperf.render.trial import LAUNCH, mark, preparations, shell_of
-from dlperf.runs.paths import NodePaths, file_name
+from dlperf.runs.names import file_name
+from dlperf.runs.paths import NodePaths
 from dlperf.substitution import fill, names_in
 
 JOB = "job.json"

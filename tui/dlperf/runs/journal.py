@@ -10,7 +10,8 @@ from typing import Any
 
 from dlperf.messages import Message, message, quoted
 from dlperf.plan import TrialKey
-from dlperf.runs.paths import CampaignPaths, file_name
+from dlperf.runs.names import file_name
+from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, JournaledFigure, State, TrialStatus
 from dlperf.runs.store import LONGEST_NAME, MOST, read_campaign, read_lines, records_of
 

@@ -12,7 +12,8 @@ from dlperf.opening import is_plain, linked, read_bytes
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.lock import engine_pid
-from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths, text_of
+from dlperf.runs.names import text_of
+from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths
 from dlperf.runs.store import each_readable, read_campaign, write_atomic, write_campaign
 
 Item = TypeVar("Item")

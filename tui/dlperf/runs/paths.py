@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from urllib.parse import quote, unquote
 
 from dlperf.errors import RequestError
 from dlperf.opening import files_below, is_plain, is_regular
 from dlperf.plan import TrialKey
+from dlperf.runs.names import LONGEST_CAMPAIGN, LONGEST_FOLDER, REPLACED, file_name, folder_name, natural_order, text_of
 
 PLAN = "campaign.json"
 PLAN_OF_0_1 = "campaign.yaml"
 LOG = "out.log"
 ARRIVALS = "out.times"
-
-
-LONGEST_CAMPAIGN, LONGEST_FOLDER = 120, 200
-"""Characters of a campaign's name, and bytes of its folder: those that move it add a time to that."""
-_SAFE = " !#$&'()+,;=@[]~"
-"""What file names hold unchanged, besides letters, digits and ``_.-``."""
-REPLACED = ".replaced-"
-"""In the name of a log's earlier content, before the number of the part."""
 
 
 class _Path:
@@ -40,48 +30,10 @@ class _Path:
         return folder / self._name
 
 
-@lru_cache(maxsize=1 << 12)
-def file_name(text: str) -> str:
-    """``text`` as one path component: percent-encoded where needed, never ``.`` or ``..``, never empty."""
-    return _not_dots(quote(text, safe=_SAFE))
-
-
-def _not_dots(name: str) -> str:
-    return name.replace(".", "%2E") if name.strip(".") == "" else name
-
-
-def folder_name(text: str) -> str:
-    """``text`` as the folder of a campaign: as ``file_name``, but letters of every script stay as they are."""
-    return _not_dots("".join(char if char.isalnum() else quote(char, safe=_SAFE) for char in text))
-
-
-def is_folder_name(name: str) -> bool:
-    """Whether ``folder_name`` gives this name: of two folders of one campaign, others would show the wrong one."""
-    try:
-        return folder_name(text_of(name)) == name
-    except UnicodeEncodeError:
-        return False
-
-
-def text_of(name: str) -> str:
-    """The text that ``file_name`` encoded."""
-    return unquote(name)
-
-
 def user_cache(variable: str, name: str) -> Path:
     """Return the folder of files that all workspaces share: an environment variable's, else in the user's cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Path(os.environ.get(variable) or cache / "dlperf" / name).resolve()
-
-
-def replaced_log(path: Path, number: int) -> Path:
-    """Where the content of a log goes that was truncated or replaced on its node."""
-    return path.with_name(f"{path.name}{REPLACED}{number}")
-
-
-def _natural_order(path: Path) -> list[tuple[int, str]]:
-    """Orders ``worker.10`` after ``worker.9``."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"([0-9]+)", str(path))]
 
 
 @dataclass(frozen=True)
@@ -112,7 +64,7 @@ class NodePaths:
 
     def logs(self) -> tuple[Path, ...]:
         """What may hold the output, best first: ``out.log`` (plain or gzipped), the per-rank logs, replaced logs."""
-        ranks = sorted(files_below(self.ranks), key=_natural_order)
+        ranks = sorted(files_below(self.ranks), key=natural_order)
         whole = [path for path in (self.log, self.compressed_log, *ranks) if REPLACED not in path.name]
         return tuple(filter(is_regular, [*whole, *self._replaced(ranks)]))
 
@@ -129,7 +81,7 @@ class NodePaths:
     def _replaced(self, ranks: Iterable[Path]) -> list[Path]:
         """Do the same, given the files of the ranks."""
         renamed = [path for path in self.directory.glob(f"{self.log.name}.*") if path != self.compressed_log]
-        return sorted({*renamed, *(path for path in ranks if REPLACED in path.name)}, key=_natural_order)
+        return sorted({*renamed, *(path for path in ranks if REPLACED in path.name)}, key=natural_order)
 
 
 @dataclass(frozen=True)
@@ -208,7 +160,7 @@ class CampaignPaths:
     def profiles(self, configuration: str) -> list[NodePaths]:
         """The nodes with a profile in the trials of a configuration, in order of the trials."""
         found = (self.directory / file_name(configuration)).glob("*/nodes/*/ranks/profile.json")
-        return [NodePaths(path.parents[1]) for path in sorted(filter(is_regular, found), key=_natural_order)]
+        return [NodePaths(path.parents[1]) for path in sorted(filter(is_regular, found), key=natural_order)]
 
     def trial(self, key: TrialKey) -> TrialPaths:
         return TrialPaths(self.directory / f"{file_name(key.configuration)}/{key.number}")

@@ -18,7 +18,8 @@ from dlperf.errors import DlperfError, StorageError
 from dlperf.opening import make_folder, private_writer, read_bytes, writer
 from dlperf.plan.model import interleaved
 from dlperf.runs.bounded import load_json
-from dlperf.runs.paths import CampaignPaths, file_name, is_folder_name
+from dlperf.runs.names import file_name, is_folder_name
+from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.schema import NewerError, check_schema
 from dlperf.runs.secrets import IGNORED, SECRETS, redact_for_runs

@@ -13,7 +13,7 @@ from dlperf.evidence.logs import open_log
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.lookup import FoundTrial
-from dlperf.runs.paths import text_of
+from dlperf.runs.names import text_of
 
 POLL_SECONDS = 0.2
 BLOCK = 1 << 16

@@ -36,7 +36,7 @@ from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan import Launch
 from dlperf.plan.hiding import revealed
 from dlperf.render.batch import BATCH, LOG
-from dlperf.runs.paths import file_name
+from dlperf.runs.names import file_name
 from dlperf.runs.secrets import secrets_of
 from dlperf.runs.store import write_atomic
 from dlperf.substitution import PORT

@@ -16,7 +16,8 @@ from dlperf.nodes.bootstrap import PYTHONS, supervisor_name
 from dlperf.nodes.messages import NodeReport
 from dlperf.plan import Launch
 from dlperf.render.batch import Batch
-from dlperf.runs.paths import LOG, file_name
+from dlperf.runs.names import file_name
+from dlperf.runs.paths import LOG
 from dlperf.runs.records import State
 
 SILENCE_FACTOR = 5
