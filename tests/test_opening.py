@@ -23,6 +23,7 @@ from dlperf.opening import (
     read_bytes,
     writer,
 )
+from odd_folders import folders_in_folders
 
 ROOT = Path(dlperf.__file__).parent
 ELSEWHERE = ("workloads/", "nodes/supervisor/")
@@ -183,6 +184,23 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path, trap: str):
     {"fifo": lambda: os.mkfifo(path), "folder": path.mkdir, "nothing": lambda: None}[trap]()
     with pytest.raises(OSError, match=r"regular file|No such file"):
         open_regular(path)
+
+
+def test_a_file_that_is_nearly_all_holes_is_not_read(tmp_path: Path):
+    (tmp_path / "hollow").touch()
+    os.truncate(tmp_path / "hollow", 1 << 40)
+    with pytest.raises(OSError, match="nearly all of it is holes"):
+        open_regular(tmp_path / "hollow")
+
+
+def test_what_lies_very_deep_is_not_looked_at(tmp_path: Path):
+    for name, levels in (("workspace", 1200), ("other", 9)):
+        (tmp_path / name).mkdir()
+        folders_in_folders(tmp_path / name, levels)
+    assert list(files_below(tmp_path / "workspace")) == []
+    copy_tree(tmp_path / "workspace", tmp_path / "copy")
+    copy_tree(tmp_path / "other", tmp_path / "another")
+    assert [path.name for path in files_below(tmp_path / "another")] == ["file"]
 
 
 def test_a_folder_is_made_once(tmp_path: Path):

@@ -13,8 +13,10 @@ from counting_workspace import Counting
 from dlperf.errors import DlperfError
 from dlperf.report.site import mkdocs
 from dlperf.runs.lookup import remove_campaign
+from dlperf.runs.paths import WorkspacePaths
 from every_reader import run, screens
 
+OF_VERSION_0_1 = Path(__file__).parents[1] / "data/workspaces/0.1"
 CANARY = "canary-of-the-operator"
 
 
@@ -134,3 +136,21 @@ def test_no_edition_and_no_removed_campaign_goes_behind_a_link(measured: Countin
         remove_campaign(workspace, workspace.campaign("try"))
     run(workspace, "build-site", "--edition", "one")
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("part", ["docs", "docs/zh", "docs/results", "theme"])
+def test_a_workspace_of_version_0_1_is_not_converted_behind_a_link(tmp_path: Path, part: str):
+    (outside := tmp_path / "outside").mkdir()
+    for name in ("results/mine", "data/mine", "index.md", "main.html"):
+        (outside / name).parent.mkdir(exist_ok=True)
+        (outside / name).write_text("mine")
+    before = sorted(outside.rglob("*"))
+    workspace = WorkspacePaths(tmp_path / "workspace")
+    shutil.copytree(OF_VERSION_0_1, workspace.root)
+    place = workspace.site / part
+    if place.exists():
+        shutil.rmtree(place)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(outside)
+    run(workspace, "build-site")
+    assert sorted(outside.rglob("*")) == before

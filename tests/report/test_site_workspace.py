@@ -158,6 +158,15 @@ def test_a_workspace_that_holds_copies_gives_them_up_and_keeps_what_is_its_owner
     assert "come with dlperf" not in build_site(workspace, strict=True).warnings
 
 
+@pytest.mark.parametrize("settings", ["nav: 5\n", "nav: [{a: 5}]\n", None])
+def test_settings_of_version_0_1_that_are_none_are_left_out(tmp_path: Path, settings: str | None) -> None:
+    shutil.copytree(OF_VERSION_0_1, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "mkdocs.yml").write_text(settings) if settings else (tmp_path / "mkdocs.yml").unlink()
+    (note,) = update_workspace(WorkspacePaths(tmp_path))
+    assert "now come with dlperf" in note
+    assert yaml.safe_load((tmp_path / "mkdocs.yml").read_text())["site_name"]
+
+
 def test_campaigns_of_version_0_1_are_refused_before_anything_is_changed(tmp_path: Path) -> None:
     shutil.copytree(OF_VERSION_0_1, tmp_path, dirs_exist_ok=True)
     (tmp_path / "runs/first").mkdir(parents=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 
+from counting_workspace import Counting
 from dlperf.catalog.files.load import load_catalog
 from dlperf.derived.import_writer import write_import
 from dlperf.derived.importing import ImportRequest, plan_import
@@ -12,8 +15,9 @@ from dlperf.evidence.logs import BUILTIN_FORMATS
 from dlperf.plan import TrialKey
 from dlperf.report.load import load_site_data
 from dlperf.table.load import load_results
-from every_reader import screens
+from every_reader import cheap, pages, run, screens, watch
 from handmade_trials import measured_campaign, own_log, planned, workspace_in
+from odd_folders import folders_in_folders
 
 
 def test_a_damaged_result_is_measured_again_and_said(tmp_path: Path) -> None:
@@ -44,6 +48,33 @@ def test_an_imported_trial_whose_record_is_damaged_is_left_out_of_the_audit_and_
     (problem,) = [line for line in load_site_data(workspace).problems if "TrialRecord" in line]
     assert problem.startswith(f"{record}: not a TrialRecord (")
     assert "import its log again" in problem
+
+
+def test_an_odd_file_of_a_trial_ends_no_command(measured: Counting) -> None:
+    """A size that is nearly all holes, more folders than Python has frames, a name that is no text."""
+    workspace = measured.workspace
+    original = workspace.campaign("try").directory
+    first = min(original.glob("*/1"))
+    files = [path.relative_to(original) for path in sorted(first.rglob("*")) if path.is_file()]
+    files.append(first.relative_to(original) / "nodes/local/launch.sh")
+    for number, file in enumerate(files):
+        shutil.copytree(original, copy := workspace.runs / f"hollow{number}")
+        (copy / file).touch()
+        os.truncate(copy / file, 1 << 40)
+    for name in ("out.log", "telemetry.csv"):
+        shutil.copytree(original, copy := workspace.runs / f"odd-{name}")
+        node = next(copy.glob("*/1/nodes/local"))
+        (node / "ranks").mkdir()
+        folders_in_folders(node / "ranks", 1200)
+        for odd in (b"out.log.\xff", b"ranks/\xff"):
+            Path(os.fsdecode(bytes(node) + b"/" + odd)).write_text("x\n")
+    said = run(workspace, "verify")[0]
+    assert said.count("out.log unreadable") == 1
+    assert "try" in said
+    with cheap(one_catalogue=True):
+        for paths in workspace.campaigns():
+            watch(workspace, paths)
+        pages(workspace)
 
 
 def test_a_caveat_of_no_known_severity_is_made_anew(tmp_path: Path) -> None:

@@ -17,6 +17,11 @@ from pathlib import Path
 
 MAX_BYTES = 256 << 20
 """The plan of 100,000 trials takes less."""
+MOST_HOLES, LEAST_SPARSE = 200, 4 << 30
+"""In how many times its space on the disk a file may be large, and the size up to which every file may be so: one that
+is nearly all holes takes hours to read and no space to send."""
+LEVELS = 64
+"""Of folders within folders that are looked into."""
 ATTEMPTS = 1000
 """A file that is replaced while it is opened has no name for a moment; somebody may replace one without a pause."""
 _LAST_BYTES = 4096
@@ -78,10 +83,17 @@ def descriptor_of(path: str | Path) -> int:
     for _ in range(ATTEMPTS):
         descriptor = open_at_name(path, _READ)
         if descriptor is not None:
+            if _is_hollow(os.fstat(descriptor)):
+                os.close(descriptor)
+                raise OSError(0, "nearly all of it is holes, which take no space", str(path))
             return descriptor
         if not is_plain(os.path.dirname(path) or "."):
             break
     raise linked(path)
+
+
+def _is_hollow(status: os.stat_result) -> bool:
+    return status.st_size > max(LEAST_SPARSE, MOST_HOLES * 512 * status.st_blocks)
 
 
 def is_of_package(path: str | Path) -> bool:
@@ -201,15 +213,26 @@ def linked(path: str | Path) -> OSError:
     return OSError(errno.ELOOP, "a link, or behind one: links in a workspace are not followed", str(path))
 
 
+def folders_below(folder: Path, levels: int = LEVELS) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+    """Yield a folder and those below it, each before those within it, and what it holds; links are not followed."""
+    waiting = [(os.fspath(folder), 0)] if is_plain(folder) else []
+    while waiting:
+        path, level = waiting.pop()
+        found = []
+        with suppress(OSError), os.scandir(path) as entries:
+            found = list(entries)
+        yield path, found
+        if level < levels:
+            waiting += [(entry.path, level + 1) for entry in found if entry.is_dir(follow_symlinks=False)]
+
+
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield the regular files below a folder, in no order; links are left out, and everything behind them."""
-    if not is_plain(folder):
-        return
-    for parent, _, names in os.walk(folder):
-        for name in names:
+    for _, entries in folders_below(folder):
+        for entry in entries:
             with suppress(OSError):
-                if stat.S_ISREG(os.lstat(f"{parent}/{name}").st_mode):
-                    yield Path(parent, name)
+                if entry.is_file(follow_symlinks=False):
+                    yield Path(entry.path)
 
 
 def copy_file(source: Path, target: Path) -> None:
@@ -219,14 +242,14 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """Copy a folder of a workspace without links: by hard links where the disk can."""
+    """Copy the regular files of a folder of a workspace: by hard links where the disk can."""
     if not is_plain(source):
         raise linked(source)
-    shutil.copytree(source, target, ignore=_links, copy_function=link_or_copy)
-
-
-def _links(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if os.path.islink(os.path.join(folder, name))]
+    target.mkdir(parents=True)
+    for file in files_below(source):
+        place = target / file.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        link_or_copy(str(file), str(place))
 
 
 def link_or_copy(source: str, target: str) -> None:

@@ -23,7 +23,7 @@ from dlperf.measured.trial import measured_of, result_of
 from dlperf.opening import is_regular
 from dlperf.plan import PlannedConfiguration
 from dlperf.redaction import Redactor
-from dlperf.runs.archive import sha256_of
+from dlperf.runs.archive import sha256_if_readable
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import TrialStatus
 from dlperf.runs.schema import SCHEMA_VERSION
@@ -112,12 +112,13 @@ def _timeline_of(
 ) -> Timeline:
     """Derive the timeline of a trial from its evidence."""
     telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if is_regular(node.telemetry)}
+    digests = {name: sha256_if_readable(path) for name, path in telemetry.items()}
     points = [(step, _short(rate)) for step, rate in measured.curve.points] if measured else []
     log = log_of(paths, result)
     rows = [row for of_node in evidence.telemetry for row in of_node]
     series = {metric: thinned(_series(rows, metric)) for metric in METRICS}
     return Timeline(
-        origin_of(result, result.log_sha256, {name: sha256_of(path) for name, path in telemetry.items()}),
+        origin_of(result, result.log_sha256, {name: digest for name, digest in digests.items() if digest}),
         thinned(points),
         _outliers(points, result),
         {metric: line for metric, line in series.items() if len(line) > 1},

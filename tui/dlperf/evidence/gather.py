@@ -18,7 +18,7 @@ from dlperf.evidence.telemetry import TelemetryRow, read_telemetry
 from dlperf.formats.ranks import times_of_runs
 from dlperf.formats.samples import Run
 from dlperf.plan import PlannedConfiguration
-from dlperf.runs.archive import RENDERED, TrialFiles, sha256_of
+from dlperf.runs.archive import RENDERED, TrialFiles, sha256_if_readable
 from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import TrialRecord
@@ -94,7 +94,7 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         counted.ranks = times_of_runs(_runs_of_ranks(nodes, counted.format, logs, log_run))
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
-        log_sha256=sha256_of(log) if log else None,
+        log_sha256=sha256_if_readable(log) if log else None,
         runs=runs,
         arrivals=arrivals,
         has_own_times=run_that_counts(runs, log_run) is run_that_counts(stated, log_run),

@@ -35,7 +35,9 @@ Moment: TypeAlias = Annotated[
 ]
 Word: TypeAlias = Annotated[str, Field(max_length=256)]
 Line: TypeAlias = Annotated[str, Field(max_length=4096)]
-StreamName: TypeAlias = Annotated[str, Field(pattern=r"^(out\.log(\.[^/\x00]+)?|ranks(/[^/\x00]+)+)$", max_length=2048)]
+StreamName: TypeAlias = Annotated[
+    str, Field(pattern=r"^(out\.log(\.[^/\x00]+)?|ranks(/[^/\x00]+){1,9})$", max_length=2048)
+]
 Cause = TypeAliasType("Cause", "dict[Word, Line | Small | Real | Cause | list[Cause] | None]")
 """A message as the supervisor writes it."""
 

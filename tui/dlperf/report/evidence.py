@@ -21,7 +21,7 @@ from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.report.data import is_published
 from dlperf.report.files.downloads import Download
 from dlperf.report.site.locations import ReportGroup
-from dlperf.runs.archive import RENDERED, TrialFiles, sha256_of
+from dlperf.runs.archive import RENDERED, TrialFiles, sha256_if_readable
 from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import NodePaths, TrialPaths, WorkspacePaths
 from dlperf.runs.store import Complain, read_record_if_whole
@@ -101,7 +101,8 @@ class EvidenceReader:
         if not found:
             return None
         profile, trace = found
-        return profile, HashedFile(trace.name, sha256_of(trace), trace) if trace else None
+        digest = trace and sha256_if_readable(trace)
+        return profile, HashedFile(trace.name, digest, trace) if trace and digest else None
 
     def read(
         self,
@@ -200,18 +201,12 @@ class EvidenceReader:
 def _hashed(kept: TrialFiles, path: Path | None) -> HashedFile | None:
     """Return the file with its hash; None if it is missing, unreadable or a link."""
     source = kept.source(path) if path else None
-    digest = "" if source is None else _hash_of(source)
+    digest = source if source is None else _hash_of(source)
     return HashedFile(path.name, digest, source) if path and source is not None and digest else None
 
 
-def _hash_of(source: Path | bytes) -> str:
-    """Return the hash of a file; empty where it cannot be read."""
-    if isinstance(source, bytes):
-        return sha256(source).hexdigest()
-    try:
-        return sha256_of(source)
-    except OSError:
-        return ""
+def _hash_of(source: Path | bytes) -> str | None:
+    return sha256(source).hexdigest() if isinstance(source, bytes) else sha256_if_readable(source)
 
 
 def _first_node(

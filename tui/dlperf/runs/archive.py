@@ -161,6 +161,13 @@ def sha256_of(path: str | Path) -> str:
         os.close(descriptor)
 
 
+def sha256_if_readable(path: str | Path) -> str | None:
+    """Return the same of a file of a workspace; None where it cannot be read."""
+    with suppress(OSError):
+        return sha256_of(path)
+    return None
+
+
 def keep_sent(paths: TrialPaths, files: Mapping[str, bytes]) -> None:
     """Store what is sent to the nodes of a trial, without secrets, before it is sent.
 
@@ -225,10 +232,8 @@ def _text_of(data: bytes) -> str | None:
 
 
 def _write_object(path: Path, digest: str, data: bytes) -> None:
-    with suppress(OSError):
-        if sha256_of(path) == digest:
-            return
-    write_atomic(path, data, private=True)
+    if sha256_if_readable(path) != digest:
+        write_atomic(path, data, private=True)
 
 
 def _merged(before: ArchiveRecord, found: Iterable[tuple[ArchivedFile, str | None]], *, sealed: bool) -> ArchiveRecord:
@@ -272,8 +277,5 @@ def _compare(expected: Mapping[str, str], present: Mapping[str, Path | bytes]) -
 
 
 def _difference(source: Path | bytes, expected: str) -> str | None:
-    try:
-        digest = hashlib.sha256(source).hexdigest() if isinstance(source, bytes) else sha256_of(source)
-    except OSError:
-        return "unreadable"
-    return None if digest == expected else "changed"
+    digest = hashlib.sha256(source).hexdigest() if isinstance(source, bytes) else sha256_if_readable(source)
+    return "unreadable" if digest is None else None if digest == expected else "changed"

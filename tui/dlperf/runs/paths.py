@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from dlperf.errors import RequestError
 from dlperf.opening import files_below, is_plain, is_regular
@@ -64,9 +63,15 @@ class NodePaths:
 
     def logs(self) -> tuple[Path, ...]:
         """What may hold the output, best first: ``out.log`` (plain or gzipped), the per-rank logs, replaced logs."""
-        ranks = sorted(files_below(self.ranks), key=natural_order)
-        whole = [path for path in (self.log, self.compressed_log, *ranks) if REPLACED not in path.name]
-        return tuple(filter(is_regular, [*whole, *self._replaced(ranks)]))
+        return tuple(filter(is_regular, sorted(self._logs(), key=self._is_replaced)))
+
+    def _logs(self) -> list[Path]:
+        """All of them in name order; names that are not UTF-8 are none that dlperf gives."""
+        found = {self.log, *self.directory.glob(f"{self.log.name}.*"), *files_below(self.ranks)}
+        return sorted((path for path in found if _is_text(path.relative_to(self.directory))), key=natural_order)
+
+    def _is_replaced(self, path: Path) -> bool:
+        return REPLACED in path.name or (path.parent == self.directory and path not in (self.log, self.compressed_log))
 
     def logs_of_ranks(self) -> tuple[Path, ...]:
         """Return the whole logs of the node's ranks, where several write their own; else the one of all."""
@@ -76,12 +81,12 @@ class NodePaths:
 
     def replaced_logs(self) -> list[Path]:
         """What is left of logs that the payload truncated, replaced or renamed while it ran."""
-        return self._replaced(files_below(self.ranks))
+        return [path for path in self._logs() if self._is_replaced(path)]
 
-    def _replaced(self, ranks: Iterable[Path]) -> list[Path]:
-        """Do the same, given the files of the ranks."""
-        renamed = [path for path in self.directory.glob(f"{self.log.name}.*") if path != self.compressed_log]
-        return sorted({*renamed, *(path for path in ranks if REPLACED in path.name)}, key=natural_order)
+
+def _is_text(path: PurePath) -> bool:
+    """Whether a name is UTF-8, as all are that dlperf gives."""
+    return os.fsencode(path).decode("utf-8", "ignore") == str(path)
 
 
 @dataclass(frozen=True)
@@ -120,10 +125,10 @@ class TrialPaths:
             return ()
         try:
             with os.scandir(self.directory / "nodes") as entries:
-                found = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+                found = sorted(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))
         except OSError:
             return ()
-        return tuple(NodePaths(Path(path)) for path in found)
+        return tuple(NodePaths(path) for path in found if _is_text(PurePath(path.name)))
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
 from dlperf.catalog.plugins import ESTIMATORS, FORMATS, METRICS, installed
 from dlperf.derived.timeline import VERSION
 from dlperf.errors import DlperfError
-from dlperf.opening import make_folder, private_writer, read_bytes
-from dlperf.runs.archive import sha256_of
+from dlperf.opening import files_below, folders_below, make_folder, private_writer, read_bytes
+from dlperf.runs.archive import sha256_if_readable
 from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths, user_cache
 from dlperf.runs.records import TrialStatus
 from dlperf.runs.store import write_atomic
@@ -28,7 +28,7 @@ from dlperf.version import version
 CACHE = "DLPERF_CHECKED"
 """Variable with the folder where it is remembered."""
 _DIGEST = re.compile(rb"[0-9a-f]{64}")
-ENTRIES = ("*.yaml", "*.yml")
+ENTRIES = (".yaml", ".yml")
 """Files of a catalogue in which a log format may be."""
 
 
@@ -99,7 +99,7 @@ class RightTrials:
 
 def _context(workspace: WorkspacePaths, campaign: CampaignPaths) -> tuple[str, ...]:
     """What the results of all trials depend on: this program, log formats, the plan."""
-    entries = sorted(path for pattern in ENTRIES for path in workspace.catalog.rglob(pattern))
+    entries = sorted(path for path in files_below(workspace.catalog) if path.suffix in ENTRIES)
     added = (installed(group).values() for group in (FORMATS, ESTIMATORS, METRICS))
     packages = sorted(f"{entry.value} {entry.dist and entry.dist.version}" for group in added for entry in group)
     parts = (*packages, *(part for path in entries for part in _hash(path)), *_hash(campaign.plan))
@@ -116,17 +116,15 @@ def _hashes(folder: Path, known: Mapping[str, str]) -> Iterator[str]:
     Args:
         known: hashes of files in the folder itself, by name.
     """
-    with suppress(OSError), os.scandir(folder) as entries:
+    for path, entries in sorted(folders_below(folder), key=itemgetter(0)):
+        yield f"{path.removeprefix(str(folder))}/"
         for entry in sorted(entries, key=attrgetter("name")):
-            if entry.is_dir(follow_symlinks=False):
-                yield from (f"{entry.name}/", *_hashes(Path(entry.path), {}), "/")
-            else:
+            if not entry.is_dir(follow_symlinks=False):
                 yield from (entry.name, known.get(entry.name) or "".join(_hash(entry.path)))
+        known = {}  # the folder itself comes first
 
 
 def _hash(path: str | Path) -> tuple[str, ...]:
     """The hash of a file; none where it is no file, or cannot be read."""
-    try:
-        return (sha256_of(path),)
-    except OSError:
-        return ()
+    digest = sha256_if_readable(path)
+    return () if digest is None else (digest,)

@@ -20,7 +20,7 @@ from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.dialogs.pages import filtered_title
 from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line, problem_of_value
-from dlperf.app.model.machines.entry import place_of
+from dlperf.app.model.machines.entry import files_of, place_of
 from dlperf.app.model.table import Column, widths_that_fit
 from dlperf.app.screens.plan_actions import PlanActions, preset_columns
 from dlperf.app.widgets.panel import Panel
@@ -117,7 +117,7 @@ class ChooseScreen(PlanActions):
 
     def _catalog_files(self) -> dict[Path, float]:
         """Return when each file of the workspace's catalogue was written."""
-        return {path: modified(path) for path in self.workspace.catalog.rglob("*.y*ml")}
+        return {path: modified(path) for path in files_of(self.workspace.catalog)}
 
     def _catalog_read(self, catalog: Catalog, problems: list[Problem]) -> None:
         known = self.catalog.frameworks if self.catalog is not None else catalog.frameworks

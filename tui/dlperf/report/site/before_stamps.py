@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from dlperf.catalog.files.problem import CatalogError
 from dlperf.catalog.files.yamlfile import read_document
 from dlperf.messages.language import CODES
-from dlperf.opening import read_bytes
+from dlperf.opening import folders_below, is_plain, is_regular, linked, make_folder, read_bytes
 from dlperf.report.site.locations import root_of
 from dlperf.report.site.settings import Settings, as_yaml, packaged_settings
 from dlperf.report.site.shipped import GENERATED, files_below, shipped_root
@@ -51,7 +52,7 @@ def convert(workspace: WorkspacePaths) -> list[str]:
     for folder in ("theme", "templates"):
         _move(workspace.site / folder, aside / folder)
     _move_pages(workspace, aside)
-    made[workspace.mkdocs_config].setdefault("site_name", "dlperf")
+    made.setdefault(workspace.mkdocs_config, {}).setdefault("site_name", "dlperf")
     for path, settings in made.items():
         if settings:
             write_atomic(path, as_yaml(settings).encode())
@@ -89,12 +90,16 @@ def _read(path: Path) -> Settings:
 
 
 def _own_pages(nav: Any, docs: Path) -> Iterator[dict[str, str]]:
-    for part in nav:
+    for part in nav if isinstance(nav, list | tuple) else ():
         for title, target in part.items() if isinstance(part, dict) else ((part, part),):
             if isinstance(target, list | tuple):
                 yield from _own_pages(target, docs)
-            elif "://" in target or ((docs / target).is_file() and not _is_of_dlperf(target)):
+            elif isinstance(target, str) and ("://" in target or _is_page(docs, target)):
                 yield {title: target}
+
+
+def _is_page(docs: Path, name: str) -> bool:
+    return is_regular(docs / name) and not _is_of_dlperf(name)
 
 
 def _is_of_dlperf(name: str) -> bool:
@@ -110,13 +115,13 @@ def _move_pages(workspace: WorkspacePaths, aside: Path) -> None:
     for name, path in files_below(workspace.site_docs).items():
         if _is_of_dlperf(name.removeprefix("zh/")):
             _move(path, aside / "docs" / name)
-    folders = [path for path in workspace.site_docs.rglob("*") if path.is_dir()]
-    for folder in sorted(folders, reverse=True):
-        if not any(folder.iterdir()):
-            folder.rmdir()
+    for below, _ in reversed(list(folders_below(workspace.site_docs))):
+        if not os.listdir(below):
+            os.rmdir(below)
 
 
 def _remove(path: Path) -> None:
+    _refuse_link(path)
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -124,6 +129,12 @@ def _remove(path: Path) -> None:
 
 
 def _move(source: Path, target: Path) -> None:
+    _refuse_link(source)
     if source.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         shutil.move(source, target)
+
+
+def _refuse_link(path: Path) -> None:
+    if not is_plain(path):
+        raise linked(path)

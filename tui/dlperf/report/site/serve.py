@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dlperf.errors import DlperfError, RequestError
+from dlperf.opening import files_below
 from dlperf.report.build import SiteBuild, build_site
 from dlperf.runs.paths import WorkspacePaths
 
@@ -135,7 +137,10 @@ def _print_warnings(site: SiteBuild, say: Callable[[str], None]) -> None:
 
 def stamp(workspace: WorkspacePaths) -> Stamp:
     """Return a value that changes when an input of the site appears, changes or goes."""
-    times = [path.stat().st_mtime_ns for path in _inputs(workspace)]
+    times = []
+    for path in _inputs(workspace):
+        with suppress(OSError):  # it is being replaced
+            times.append(path.stat().st_mtime_ns)
     return len(times), max(times, default=0)
 
 
@@ -145,4 +150,4 @@ def _inputs(workspace: WorkspacePaths) -> Iterator[Path]:
     for campaign in workspace.campaigns():
         yield from (path for path in (campaign.plan, campaign.journal) if path.is_file())
     for folder in (workspace.published, workspace.catalog, *(workspace.site / name for name in OWN_FOLDERS)):
-        yield from (path for path in folder.rglob("*") if path.is_file())
+        yield from files_below(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import filecmp
 import gzip
 import os
+import sys
 from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from io import BufferedWriter
 from pathlib import Path
 
 from dlperf.evidence.logs import is_gzip
-from dlperf.opening import copy_file, is_plain, is_regular, linked, make_folder, read_bytes, writer
+from dlperf.opening import copy_file, folders_below, is_plain, is_regular, linked, make_folder, read_bytes, writer
 from dlperf.redaction import Found, Redactor
 from dlperf.report.redaction import blocks_of
 
@@ -104,14 +105,12 @@ class Sources:
         """Remove files that this build did not make, and empty folders."""
         if not is_plain(self.root):
             raise linked(self.root)
-        for path, folders, files in os.walk(self.root, topdown=False):
-            for name in folders:
-                if os.path.islink(f"{path}/{name}"):
-                    os.unlink(f"{path}/{name}")
+        for path, entries in reversed(list(folders_below(self.root, levels=sys.maxsize))):
             below = os.path.relpath(path, self.root)
-            for name in files:
-                if os.path.normpath(f"{below}/{name}") not in self.kept:
-                    os.unlink(f"{path}/{name}")
+            for entry in entries:
+                is_kept = os.path.normpath(f"{below}/{entry.name}") in self.kept
+                if not (entry.is_dir(follow_symlinks=False) or (is_kept and not entry.is_symlink())):
+                    os.unlink(entry.path)
             if not os.listdir(path):
                 os.rmdir(path)
 
