@@ -12,7 +12,9 @@ from dlperf.table.model import ConfigurationResult, Status
 NUMERICS = {"weights": "fp32", "compute": "bf16"}
 CONDITIONS = {"gpu.uuid": "GPU-1", "programs.a.py": "1", "libraries.nccl": "2.28.9"}
 LOSSES = ((100, 2.0),)
-TRIAL = TrialResult(1, "succeeded", window_seconds=30.0, telemetry_samples=30, conditions=CONDITIONS, losses=LOSSES)
+TRIAL = TrialResult(
+    1, "succeeded", window_seconds=30.0, telemetry_samples=30, conditions=CONDITIONS, numerics=NUMERICS, losses=LOSSES
+)
 
 
 def claimable(row: ConfigurationResult, *values: float, turn: int = 0) -> ConfigurationResult:

@@ -152,6 +152,24 @@ def test_what_differs_between_frameworks_stands_in_a_table_of_its_own() -> None:
     assert "Equal for all frameworks: Version, " in section
 
 
+def test_what_the_catalogue_plans_alike_is_called_equal_only_where_every_program_reports_it() -> None:
+    data, types = sample(), {"weights": "fp32", "compute": "bf16"}
+    rows = [measured("alpha"), measured("beta")]
+    record = data.campaigns["first"]
+    plans = tuple(replace(item, numerics=types) for item in record.configurations)
+    for names, told in (("Weights, Compute", {}), ("Weights", {"compute": "bf16"}), ("", types)):
+        trials = [replace(trial, numerics=told) for trial in rows[1].trials]
+        results = (claimable(rows[0]), replace(rows[1], trials=tuple(trials)))
+        text = pages(replace(data, results=results, campaigns={"first": replace(record, configurations=plans)}))
+        section = text[at.report_page("measured/dlperf-v1", "resnet50-imagenet")].partition("Why? Compare")[2]
+        equal, planned = (
+            re.findall(f"{start}: (.*)\\.", section)
+            for start in ("Equal for all frameworks", "Equal as planned, not reported by every program")
+        )
+        assert planned == ([names] if names else [])
+        assert not set(names.split(", ")) & set(equal[0].split(", "))
+
+
 def test_a_campaign_of_imported_logs_does_not_claim_to_have_run() -> None:
     data = sample()
     record = data.campaigns["first"]

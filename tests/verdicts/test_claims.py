@@ -123,6 +123,7 @@ MISSING = {
     "new_campaign": (LOW, replace(HIGH, trials=HIGH.trials[:4])),
     "numerics_differ": (LOW, replace(HIGH, numerics=NUMERICS | {"weights": "bf16"})),
     "numerics_unknown": (LOW, replace(HIGH, numerics={})),
+    "numerics_unreported": (LOW, of_trials(HIGH, numerics={"weights": "fp32"})),
     "other_gpus": (LOW, of_trials(HIGH, conditions=CONDITIONS | {"gpu.uuid": "GPU-2"})),
     "gpus_unrecorded": (LOW, of_trials(HIGH, conditions={})),
     "losses_differ": (of_trials(LOW, losses=((100, 3.7),)), of_trials(HIGH, losses=((100, 3.6), (200, 2.0)))),
@@ -151,6 +152,12 @@ def test_versions_that_print_no_losses_are_compared_without_and_rivals_are_not()
     assert codes(low, high) == ["losses_unprinted"] * 2
 
 
+def test_versions_that_report_no_types_are_compared_by_what_is_planned_and_rivals_are_not() -> None:
+    planned = of_trials(HIGH, numerics={})
+    assert codes(of_trials(LOW, numerics={}), replace(planned, framework="jax")) == []
+    assert codes(of_trials(LOW, numerics={}), planned) == ["numerics_unreported"] * 2
+
+
 def test_another_precision_has_other_numerics_even_where_these_were_not_recorded() -> None:
     old = [replace(LOW, numerics={}), replace(HIGH, numerics={}, precision="bf16-pure")]
     assert str(claim(*old).verdict) == "cannot tell: different numerics: BF16 / BF16-PURE"
@@ -172,7 +179,9 @@ def test_the_brief_verdict_has_the_first_reason_and_the_number_of_others() -> No
     assert claim(LOW, HIGH).brief == claim(LOW, HIGH).verdict
 
 
-@pytest.mark.parametrize("code", ["losses_differ", "losses_unprinted", "numerics_differ", "unequal_setting"])
+@pytest.mark.parametrize(
+    "code", ["losses_differ", "losses_unprinted", "numerics_differ", "numerics_unreported", "unequal_setting"]
+)
 def test_no_campaign_is_asked_for_where_none_would_decide(code: str) -> None:
     few = [replace(row, trials=row.trials[:3]) for row in MISSING[code]]
     found = claim(*few)

@@ -162,6 +162,12 @@ class ConfigurationResult(Configuration):
         return tuple(trial for trial in self.trials if trial.usable)
 
     @property
+    def reported_numerics(self) -> frozenset[str]:
+        """The names of ``numerics`` that the program of each usable trial reports; the others are as planned."""
+        reports = [frozenset(trial.numerics) for trial in self.usable_trials]
+        return frozenset.intersection(*reports) if reports else frozenset()
+
+    @property
     def is_third_party(self) -> bool:
         """Whether the value was published by others."""
         return self.status.code == "published"

@@ -22,7 +22,14 @@ DECIDED = ("better", "worse")
 UNDECIDED = ("one_trial", "more_trials", "new_campaign", "more_gpus", "no_trials_decide")
 """Reasons that the test gives, unlike missing conditions."""
 LASTING = (
-    *("unequal_setting", "numerics_differ", "losses_differ", "needs_one_framework", "needs_equal_steps"),
+    *(
+        "unequal_setting",
+        "numerics_differ",
+        "numerics_unreported",
+        "losses_differ",
+        "needs_one_framework",
+        "needs_equal_steps",
+    ),
     *("other_programs", "other_versions", "not_positive", "losses_unprinted", "losses_uncommon"),
     "within_idle",
 )

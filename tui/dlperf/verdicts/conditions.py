@@ -81,6 +81,13 @@ def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
         yield message("numerics_differ", names=", ".join(unlike))
     elif not left or left != right:
         yield message("numerics_unknown")
+    elif family_of(a.framework) != family_of(b.framework):
+        yield from (message("numerics_unreported", framework=row.framework) for row in (a, b) if _unreported(row))
+
+
+def _unreported(row: ConfigurationResult) -> bool:
+    """Whether a program does not report all of its data types: what its author planned need not be what it does."""
+    return not used_numerics(row.numerics, row.gpus_total).keys() <= row.reported_numerics
 
 
 def _unequal_losses(pairs: Sequence[Pair]) -> Iterator[Message]:

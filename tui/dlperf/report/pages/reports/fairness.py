@@ -43,6 +43,8 @@ class SettingDifference:
     hardware: Link
     unequal: TableView
     equal: Sequence[str]
+    planned: Sequence[str]
+    """Equal in the catalogue, of which not every program reports what it does."""
     alone: Sequence[str]
     """Of which one framework says something, and several others nothing."""
 
@@ -69,15 +71,24 @@ def _difference(page: Page, report: PublishedReport | None, results: Results) ->
     names = distinct(name for facts in known.values() for name in facts)
     told = {name: [facts[name] for facts in known.values() if facts.get(name)] for name in names}
     alone = [name for name in names if len(told[name]) == 1 and len(known) > 2]
-    equal = [name for name in names if len(told[name]) == len(known) and len(set(told[name])) == 1]
-    unequal = [name for name in names if told[name] and name not in (*alone, *equal)]
+    same = [name for name in names if len(told[name]) == len(known) and len(set(told[name])) == 1]
+    unequal = [name for name in names if told[name] and name not in (*alone, *same)]
+    catalogued = set[str]() if report else {name for rows in by_framework.values() for name in _catalogued(page, rows)}
+    equal, planned = ([name for name in same if (name in catalogued) == wanted] for wanted in (False, True))
     columns = {
         page.framework_link(framework, results[0].campaign): {name: facts.get(name, "–") for name in unequal}
         for framework, facts in known.items()
     }
     machine = page.hardware_link(results[0].hardware, results[0].campaign)
     table = side_by_side(page, page._("Item"), columns)
-    return SettingDifference(machine, table, [*map(page.fact, equal)], [*map(page.fact, alone)])
+    equal, planned, alone = (list(map(page.fact, group)) for group in (equal, planned, alone))
+    return SettingDifference(machine, table, equal, planned, alone)
+
+
+def _catalogued(page: Page, results: Results) -> set[str]:
+    """Return the options of one framework's recipes that its programs do not report."""
+    options = options_of(page, results[0].framework, results)
+    return options.keys() - frozenset.intersection(*(row.reported_numerics for row in results))
 
 
 def _contested(results: Results) -> list[ConfigurationResult]:
