@@ -4,59 +4,55 @@ from __future__ import annotations
 
 import pytest
 from builder import finished_campaign
-from driving import driving, press, until_gone, until_shown
+from driving import driving, press, until_shown
 
 from dlperf.errors import RequestError
 from dlperf.runs.lookup import remove_campaign, restore_campaign, tags_of, trashed_campaigns
 from dlperf.runs.paths import WorkspacePaths
 
+Step = tuple[tuple[str, ...], tuple[str, ...]]
+"""Keys, and what is shown then."""
+SHOWN: Step = (), ("alpha", "3 ✓")
+TRASH: Step = ("U",), ("Trash: enter restores", "alpha")
+REMOVED: Step = ("D", "y"), ("No campaign is left; the trash holds 1.",)
+RESTORED = ("alpha is restored.", "3 ✓")
+CASES: dict[str, list[Step]] = {
+    "one change after the other": [
+        SHOWN,
+        (("t", *"night", "enter"), ("alpha #night",)),
+        (("n", "ctrl+u", *"基线", "enter"), ("基线 #night",)),
+        REMOVED,
+        (("u",), ("基线 is restored.", "基线 #night")),
+        (("u",), ("alpha #night",)),
+        (("u",), ("alpha: no tags",)),
+        (("u",), ("There is no change to take back.",)),
+    ],
+    "what was restored from the trash, then what removed it": [
+        *(SHOWN, REMOVED, TRASH, (("enter",), RESTORED)),
+        (("u",), REMOVED[1]),
+        (("u",), RESTORED),
+    ],
+    "an empty trash": [SHOWN, (("U",), ("The trash is empty.",))],
+}
 
-async def test_undo_takes_back_one_change_after_the_other(workspace: WorkspacePaths):
+
+@pytest.mark.parametrize("steps", CASES.values(), ids=CASES)
+async def test_a_change_is_taken_back(workspace: WorkspacePaths, steps: list[Step]):
     finished_campaign(workspace, "alpha")
     async with driving(workspace) as pilot:
-        await until_shown(pilot, "alpha", "3 ✓")
-        await press(pilot, "t", *"night", "enter")
-        await until_shown(pilot, "alpha #night")
-        await press(pilot, "n", "ctrl+u", *"gamma", "enter")
-        await until_shown(pilot, "gamma #night")
-        await press(pilot, "D", "y")
-        await until_gone(pilot, "gamma #night")
-        await press(pilot, "u")
-        await until_shown(pilot, "gamma is restored.", "gamma #night")
-        await press(pilot, "u")
-        await until_shown(pilot, "alpha #night")
-        await press(pilot, "u")
-        await until_shown(pilot, "alpha: no tags")
-        await press(pilot, "u")
-        await until_shown(pilot, "There is no change to take back.")
+        for keys, texts in steps:
+            await press(pilot, *keys)
+            await until_shown(pilot, *texts)
     assert tags_of(workspace.campaign("alpha")) == ()
-
-
-async def test_what_was_removed_in_an_earlier_session_is_restored_from_the_trash(workspace: WorkspacePaths):
-    remove_campaign(workspace, finished_campaign(workspace, "基线").paths)
-    async with driving(workspace) as pilot:
-        await until_shown(pilot, "No campaign is left; the trash holds 1.")
-        await press(pilot, "U")
-        await until_shown(pilot, "Trash: enter restores", "基线")
-        await press(pilot, "enter")
-        await until_shown(pilot, "基线", "3 ✓")
     assert trashed_campaigns(workspace) == []
 
 
-async def test_undo_takes_back_what_was_restored_from_the_trash_and_then_what_removed_it(workspace: WorkspacePaths):
-    finished_campaign(workspace, "alpha")
+async def test_what_was_removed_in_an_earlier_session_is_restored_from_the_trash(workspace: WorkspacePaths):
+    remove_campaign(workspace, finished_campaign(workspace, "alpha").paths)
     async with driving(workspace) as pilot:
-        await until_shown(pilot, "alpha", "3 ✓")
-        await press(pilot, "D", "y")
-        await until_shown(pilot, "No campaign is left")
-        await press(pilot, "U")
-        await until_shown(pilot, "Trash: enter restores")
-        await press(pilot, "enter")
-        await until_shown(pilot, "alpha is restored.", "3 ✓")
-        await press(pilot, "u")
-        await until_shown(pilot, "No campaign is left")
-        await press(pilot, "u")
-        await until_shown(pilot, "alpha is restored.", "3 ✓")
+        for keys, texts in ((), REMOVED[1]), TRASH, (("enter",), RESTORED):
+            await press(pilot, *keys)
+            await until_shown(pilot, *texts)
 
 
 async def test_a_change_that_cannot_be_taken_back_does_not_stand_before_older_ones(workspace: WorkspacePaths):
@@ -72,13 +68,6 @@ async def test_a_change_that_cannot_be_taken_back_does_not_stand_before_older_on
         await until_shown(pilot, "gone:", "removed")
         await press(pilot, "u")
         await until_shown(pilot, "no tags")
-
-
-async def test_an_empty_trash_says_so(workspace: WorkspacePaths):
-    async with driving(workspace) as pilot:
-        await until_shown(pilot, "Nothing has been measured")
-        await press(pilot, "U")
-        await until_shown(pilot, "The trash is empty.")
 
 
 def test_a_campaign_is_not_restored_over_another_of_its_name(workspace: WorkspacePaths):
