@@ -17,10 +17,10 @@ import pytest
 from dlperf.app.campaigns import CampaignBook
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
 from dlperf.app.model.choice import Choice
-from dlperf.app.model.comparison import comparable
 from dlperf.app.model.events import event_rows
 from dlperf.app.model.options import options_of
-from dlperf.app.model.results_table import ResultsView
+from dlperf.app.model.results.comparison import comparable
+from dlperf.app.model.results.table import ResultsView
 from dlperf.app.model.table import SortedView
 from dlperf.app.model.telemetry import device_rows, history_rows, read_devices, read_means
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment

@@ -11,8 +11,8 @@ from driving import driving, is_reading, press, screen_of, shown, until, until_g
 
 from claimable import claimable
 from dlperf.app.app import DlperfApp
-from dlperf.app.model.comparison import comparable, comparison_of
-from dlperf.app.model.results_table import ResultsView, about_result, by_peers, peers_key, version_lines
+from dlperf.app.model.results.comparison import comparable, comparison_of
+from dlperf.app.model.results.table import ResultsView, about_result, by_peers, peers_key, version_lines
 from dlperf.app.model.table import has_words
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.settings import TerminalSettings

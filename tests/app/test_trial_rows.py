@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from dlperf.app.model.curve import Series, draw
 from dlperf.app.model.table import group_line, packed
 from dlperf.app.model.trial_pages import NAME_WIDTH, figure_lines
-from dlperf.app.model.trials import trial_row
+from dlperf.app.model.trial_rows import trial_row
 from dlperf.app.watching import WatchedCampaign
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.messages import message, quoted, use_language

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from import_requests import ids, paddle_log, request_for
 
-from dlperf.app.model.results_table import ResultsView
+from dlperf.app.model.results.table import ResultsView
 from dlperf.catalog.files.load import Catalog
 from dlperf.derived.import_writer import write_import
 from dlperf.derived.importing import plan_import

@@ -17,8 +17,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from claimable import PAIRS, STEADY, Values, row
-from dlperf.app.model.comparison import comparison_of
-from dlperf.app.model.side_by_side import side_by_side
+from dlperf.app.model.results.comparison import comparison_of
+from dlperf.app.model.results.side_by_side import side_by_side
 from dlperf.cli.output import print_json
 from dlperf.errors import ExitCode
 from dlperf.messages.finding import warning

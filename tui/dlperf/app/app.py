@@ -6,13 +6,10 @@ import asyncio
 import os
 import signal
 import time
-import traceback
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from rich.text import Text
@@ -23,7 +20,6 @@ from textual.binding import BindingType
 from textual.command import CommandPalette, Provider
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
-from textual.errors import NoWidget
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.notifications import Notify, SeverityLevel
@@ -34,17 +30,15 @@ from textual.worker import WorkerFailed, get_current_worker
 from dlperf.app.actions import bindings_of, character_of
 from dlperf.app.campaigns import CampaignBook
 from dlperf.app.command_palette import Actions, Palette
-from dlperf.app.guarded import UNREADABLE, Guarded, Notice, is_closing, wait_until_handled
-from dlperf.app.model.campaigns_table import counts_text, how_ended
+from dlperf.app.guarded import UNREADABLE, Guarded, is_closing, is_on_removed, wait_until_handled
+from dlperf.app.notices import EndedCampaigns, Notice, ended_text, report_mistake
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.settings import TerminalSettings
-from dlperf.app.terminal import AsciiFilter, TerminalDriver, is_hung_up, notification
+from dlperf.app.terminal import AsciiFilter, TerminalDriver, is_hung_up, notification, on_signals
 from dlperf.app.widgets.row_table import RowTable
 from dlperf.catalog.palette import palette
 from dlperf.messages import CODES, _, use_language
-from dlperf.view.campaigns import CampaignSummary, Standing
-from dlperf.view.text import number, printable
 
 CRASHED = 70
 """Exit code after an internal error (EX_SOFTWARE of sysexits.h)."""
@@ -80,8 +74,7 @@ class DlperfApp(Guarded, App[str]):
         self._idle_at = 0.0
         """When the full frame rate after a key ends, unless the screen updates often."""
         self._notified_version = 0
-        self._live: set[str] = set()
-        """Campaigns whose engine ran at the last look."""
+        self._ended = EndedCampaigns()
         self._small = self._crashed = False
         self.animation_level = "none"
         for place in PLACES:
@@ -93,7 +86,8 @@ class DlperfApp(Guarded, App[str]):
         self._idle_at = time.monotonic() + ACTIVE_SECONDS
         self.set_interval(IDLE_INTERVAL, self._frame)
         self.app_resume_signal.subscribe(self, lambda _app: self.screen.refresh(layout=True))
-        self._leave_on_signals()
+        if not self.is_headless:
+            on_signals(lambda code: self.exit("left", 128 + code))
         self.call_after_refresh(self._prepare_screens)
 
     @work(group="prepare")
@@ -143,7 +137,7 @@ class DlperfApp(Guarded, App[str]):
         if isinstance(event, events.InputEvent):
             if self._exit or not self.screen_stack:  # of the read that also brought the key that ends the program
                 return
-            if isinstance(event, events.MouseDown) and self._is_on_removed(event):
+            if isinstance(event, events.MouseDown) and is_on_removed(self.screen, event):
                 return
             self._idle_at = time.monotonic() + ACTIVE_SECONDS
             self._frames.resume()
@@ -163,13 +157,6 @@ class DlperfApp(Guarded, App[str]):
         if await super().run_action(action, default_namespace, namespaces):
             return True
         return isinstance(target, PlaceScreen) and target.refuse(name, parameters)
-
-    def _is_on_removed(self, event: events.MouseEvent) -> bool:
-        """Whether a click is on a part that was removed since it was drawn, of which Textual misses the parent."""
-        with suppress(NoWidget):
-            widget, _region = self.get_widget_at(event.x, event.y)
-            return widget.parent is None
-        return False
 
     def notify(
         self,
@@ -214,23 +201,14 @@ class DlperfApp(Guarded, App[str]):
         """Notify of campaigns whose engine has ended since the last look."""
         if self._notified_version == self.book.version:
             return
-        self._notified_version, summaries = self.book.version, self.book.summaries
-        live = {name for name, summary in summaries.items() if summary.live}
-        for name in self._live - live:
-            if name in summaries and summaries[name].standing is Standing.FINISHED:
-                self._notify_ended(summaries[name])
-        self._live = live
-
-    def _notify_ended(self, summary: CampaignSummary) -> None:
-        counts = counts_text(summary.succeeded, summary.bad, summary.cancelled)
-        best = _("best {value}", value=number(*summary.best)) if summary.best else ""
-        words, severity = how_ended(summary)
-        title = _(words, name=printable(summary.name))
-        result = " · ".join(filter(None, (counts, best)))
-        self.notify(result, title=title, severity=severity, markup=False, timeout=NOTICE_SECONDS)
-        self.bell()
-        if self._driver is not None and not self.settings.plain:  # private: in public a driver only rings and copies
-            self._driver.write(notification(title, result, os.environ.get("TERM", "")))
+        self._notified_version = self.book.version
+        for summary in self._ended.since_last_look(self.book.summaries):
+            title, result, severity = ended_text(summary)
+            self.notify(result, title=title, severity=severity, markup=False, timeout=NOTICE_SECONDS)
+            self.bell()
+            driver = self._driver  # private: in public one only rings and copies
+            if driver is not None and not self.settings.plain:
+                driver.write(notification(title, result, os.environ.get("TERM", "")))
 
     def delay_update(self, delay: float = 0.0) -> None:
         """Draw a screen at once: Textual would wait 50 ms for its parts, which are mounted here before it is shown."""
@@ -295,14 +273,6 @@ class DlperfApp(Guarded, App[str]):
     def action_help_quit(self) -> None:
         self.notify(_("q leaves this window; what runs goes on. x on the Watch screen cancels a trial."))
 
-    def _leave_on_signals(self) -> None:
-        """Restore the terminal after a hang-up or a ``kill``."""
-        if self.is_headless:
-            return
-        loop = asyncio.get_running_loop()
-        for code in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(code, partial(self.exit, "left", 128 + code))
-
     def _handle_exception(self, error: Exception) -> None:
         """Pass over what a screen or its worker misses that is closing, or was being made as the program ended."""
         cause: BaseException = error
@@ -325,18 +295,5 @@ class DlperfApp(Guarded, App[str]):
 
     def _fatal_error(self) -> None:  # there is no public hook for mistakes
         """Report the first of several mistakes, from which others may follow, and end."""
-        self.exit("left", CRASHED, None if self._crashed else Text(self._report_mistake()))
+        self.exit("left", CRASHED, None if self._crashed else Text(report_mistake()))
         self._crashed = True
-
-    def _report_mistake(self) -> str:
-        """Write the traceback to a file; Textual would print it with every local variable."""
-        report = Path.home() / ".dlperf" / "dlperf-tui-crash.txt"
-        try:
-            report.parent.mkdir(parents=True, exist_ok=True)
-            report.write_text(traceback.format_exc())
-        except OSError:
-            report = Path("-")
-        error = traceback.format_exc().strip().splitlines()[-1]
-        return _(
-            "dlperf-tui: {error}\nWhat runs goes on. A report of this mistake lies in {file}.", error=error, file=report
-        )

@@ -7,10 +7,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.await_complete import AwaitComplete
-from textual.events import InputEvent
+from textual.errors import NoWidget
+from textual.events import InputEvent, MouseEvent
 from textual.message import Message
 from textual.message_pump import MessagePump
-from textual.notifications import Notification
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
@@ -24,7 +24,6 @@ UNREADABLE = (DlperfError, OSError)
 """What files raise that another process changes. Anything else is a mistake of this program."""
 HANDLED_SECONDS = 1.0
 """Longest wait for a field and its screen to handle a key."""
-SHORTEST_SECONDS = 0.01
 
 
 class Guarded(MessagePump):
@@ -60,21 +59,6 @@ class ClosesOnce(Guarded):
             await super()._dispatch_message(message)
 
 
-class Notice(Notification):
-    """A notification that waits no negative time where it is over before it is shown, as on a machine that stood still.
-
-    Textual 8.2 would compute that for ever.
-    """
-
-    @property
-    def time_left(self) -> float:
-        return max(super().time_left, SHORTEST_SECONDS)
-
-    @property
-    def has_expired(self) -> bool:
-        return super().time_left <= 0
-
-
 async def wait_until_handled(field: Input, screen: Screen[Any]) -> None:
     """Wait until a field has handled what was typed into it, and then its screen what the field reports of that."""
     with suppress(TimeoutError):
@@ -88,6 +72,13 @@ async def _handle_queued(part: MessagePump) -> bool:
     """Wait until a part has handled the messages that it has now; return False where it is closed."""
     handled = asyncio.Event()
     return part.call_later(handled.set) and await handled.wait()
+
+
+def is_on_removed(screen: Screen[Any], event: MouseEvent) -> bool:
+    """Return whether a click is on a part that was removed since it was drawn, of which Textual misses the parent."""
+    with suppress(NoWidget):
+        return screen.get_widget_at(event.x, event.y)[0].parent is None
+    return False
 
 
 def is_closing(part: MessagePump) -> bool:

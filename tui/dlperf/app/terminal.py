@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import select
+import signal
 import socket
 import threading
 import time
 from codecs import getincrementaldecoder
+from collections.abc import Callable
 from typing import Any
 
 from rich.cells import cell_len
@@ -157,3 +160,10 @@ class TerminalDriver(LinuxDriver):
     def close(self) -> None:
         if self._is_writing:
             super().close()
+
+
+def on_signals(leave: Callable[[int], object]) -> None:
+    """Call this, which restores the terminal, with the number of a signal that would end the program."""
+    loop = asyncio.get_running_loop()
+    for code in (signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(code, leave, code)

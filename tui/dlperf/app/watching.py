@@ -8,7 +8,8 @@ from pathlib import Path
 
 from dlperf.app.campaigns import modified
 from dlperf.app.model.table import Row
-from dlperf.app.model.trials import Silences, configuration_text, group_row, nodes_of, trial_row
+from dlperf.app.model.trial_rows import Silences, configuration_text, group_row, trial_row
+from dlperf.app.model.trials import nodes_of
 from dlperf.errors import DlperfError
 from dlperf.measured.model import TrialResult
 from dlperf.messages import _

@@ -11,7 +11,7 @@ from statistics import fmean
 from rich.cells import cell_len
 
 from dlperf.app.model.table import GAP, Column, Row
-from dlperf.app.model.trials import sparkline
+from dlperf.app.model.trial_rows import sparkline
 from dlperf.evidence.telemetry import TelemetryRow, parse_telemetry, read_telemetry
 from dlperf.messages import _, pgettext
 from dlperf.opening import open_regular

@@ -13,7 +13,8 @@ from dlperf.app.dialogs.confirm import cancel_question
 from dlperf.app.model.campaigns_table import counts_text, look_of, why_stopped
 from dlperf.app.model.planned import estimate
 from dlperf.app.model.table import bar, packed
-from dlperf.app.model.trials import LOOKS, NO_SILENCE, nodes_of
+from dlperf.app.model.trial_rows import NO_SILENCE
+from dlperf.app.model.trials import LOOKS, nodes_of
 from dlperf.app.screens.base import NOT_RESUMABLE, PlaceScreen
 from dlperf.app.watching import WatchedCampaign
 from dlperf.errors import DlperfError

@@ -35,7 +35,7 @@ from dlperf.view.campaigns import RESUMABLE, CampaignSummary, Standing
 from dlperf.view.text import printable
 
 if TYPE_CHECKING:
-    from dlperf.app.model.results_table import ResultsView
+    from dlperf.app.model.results.table import ResultsView
 
 
 MAX_WITH_PREVIEW = 8
@@ -106,7 +106,7 @@ class CampaignsScreen(SortedTableScreen):
 
     @work(thread=True, exclusive=True, group="preview")
     def _read_results(self, name: str) -> None:
-        from dlperf.app.model.results_table import ResultsView, about_result
+        from dlperf.app.model.results.table import ResultsView, about_result
         from dlperf.evidence.logs import log_reader
         from dlperf.table.load import load_campaign
 

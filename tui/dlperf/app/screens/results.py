@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from dlperf.app.actions import bindings_of
+from dlperf.app.dialogs.comparing import show_side_by_side
 from dlperf.app.dialogs.pages import ListPage, TextPage, filtered_title, no_match
 from dlperf.app.model.choice import choice_of_points
-from dlperf.app.model.comparison import ComparisonView, comparable, comparison_of
-from dlperf.app.model.results_table import ResultsView, name_of, number_of_evidence, peers_key, version_lines
+from dlperf.app.model.results.comparison import ComparisonView, comparable, comparison_of
+from dlperf.app.model.results.table import ResultsView, name_of, number_of_evidence, peers_key, version_lines
 from dlperf.app.model.table import Column, Row, packed
-from dlperf.app.screens.comparing import show_side_by_side
 from dlperf.app.screens.sorted_table import SortedTableScreen
 from dlperf.app.watching import WatchedCampaign
 from dlperf.app.widgets.row_table import RowTable

@@ -16,13 +16,13 @@ from textual.worker import get_current_worker
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
+from dlperf.app.dialogs.comparing import choose_trial, show_side_by_side
 from dlperf.app.dialogs.pages import links
 from dlperf.app.model.choice import choice_of_points
 from dlperf.app.model.curve import Series
-from dlperf.app.model.side_by_side import title_of
+from dlperf.app.model.results.side_by_side import title_of
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
 from dlperf.app.model.trials import state_text
-from dlperf.app.screens.comparing import choose_trial, show_side_by_side
 from dlperf.app.screens.log_actions import LogActions
 from dlperf.app.series import SeriesReader, log_of_the_figure, reader_of
 from dlperf.app.watching import CampaignGoneError, WatchedCampaign
@@ -57,15 +57,13 @@ class TrialScreen(LogActions):
         "caveats, the environment of its nodes, the exact command, and its log."
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("trial")
-
     REASONS: ClassVar[dict[str, str]] = {"turn": N_("The trial has one log.")}
 
     def __init__(self, campaign: WatchedCampaign, key: TrialKey) -> None:
         super().__init__()
         self._campaign, self._key = campaign, key
         self._series: SeriesReader | None = None
-        self._overlaid = False
-        self._reading = False
+        self._overlaid = self._reading = False
         self._shown_status: object = None
         self._read_of: object = None
         """Trial, log and when it was written, as the curve was read last."""

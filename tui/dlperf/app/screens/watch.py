@@ -14,13 +14,8 @@ from dlperf.app.dialogs.pages import ListPage
 from dlperf.app.model.events import event_columns, event_rows
 from dlperf.app.model.table import Row
 from dlperf.app.model.telemetry import history_columns, history_rows, node_summaries, read_means
-from dlperf.app.model.trials import (
-    TrialGroup,
-    first_to_show,
-    no_log_text,
-    trial_columns,
-    trial_to_show,
-)
+from dlperf.app.model.trial_rows import trial_columns
+from dlperf.app.model.trials import TrialGroup, first_to_show, no_log_text, trial_to_show
 from dlperf.app.screens.campaign_actions import campaign_lines
 from dlperf.app.screens.log_actions import MIN_LOG_CELLS, LogActions
 from dlperf.app.screens.trial_list import TrialList

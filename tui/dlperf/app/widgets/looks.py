@@ -9,6 +9,9 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
+from dlperf.app.model.table import FRAMEWORK
+from dlperf.catalog.palette import colour_number, palette
+
 MUTED = 0.6
 ON_LIGHT = {"busy": "#7a4a00", "warn": "#7a4a00", "good": "#1d5c33", "bad": "#8a1538", "dim": "#454545"}
 """Where the colours of the theme have too little contrast."""
@@ -50,3 +53,13 @@ def looks(theme: str) -> Mapping[str, Style]:
         if dark
         else Style(color=variables["foreground"], bgcolor=variables["surface-darken-2"]),
     }
+
+
+def tone_style(tone: str, theme: str, dark: bool) -> Style:
+    """Return the style of a tone, or of a framework, whose colours differ between dark and light themes."""
+    if not tone:
+        return Style.null()
+    if tone.startswith(FRAMEWORK):
+        colour = palette()[colour_number(tone.removeprefix(FRAMEWORK))]
+        return Style(color=colour.dark if dark else colour.light)
+    return looks(theme)[tone]

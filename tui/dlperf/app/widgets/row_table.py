@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from functools import partial
 from typing import Any, ClassVar
 
 from rich.cells import set_cell_size
@@ -19,17 +19,10 @@ from textual.strip import Strip
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.guarded import Guarded
-from dlperf.app.model.table import (
-    FRAMEWORK,
-    GAP,
-    Column,
-    Row,
-    SortedView,
-    columns_that_fit,
-)
-from dlperf.app.widgets.looks import looks
-from dlperf.app.widgets.row_drawing import draw_row, folded, widened
-from dlperf.catalog.palette import colour_number, palette
+from dlperf.app.model.table import FRAMEWORK, Column, Row, SortedView
+from dlperf.app.widgets.column_layout import ColumnLayout
+from dlperf.app.widgets.looks import looks, tone_style
+from dlperf.app.widgets.row_drawing import draw_row, folded
 
 
 class RowTable(Guarded, ScrollView, can_focus=True):
@@ -72,7 +65,7 @@ class RowTable(Guarded, ScrollView, can_focus=True):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._chosen_by_click = chosen_by_click
-        self.columns = tuple(columns)
+        self._layout = ColumnLayout(columns)
         self.empty = empty
         self._header = header
         self.keys: Sequence[Hashable] = ()
@@ -82,12 +75,6 @@ class RowTable(Guarded, ScrollView, can_focus=True):
         """The cursor was moved, and stays on its row; until then it stays on the first."""
         self._painted: dict[int, Row] = {}
         """By line of the widget."""
-        self._contents = [0] * len(self.columns)
-        """Width of the longest cell of each column that was in view; grows only, so that nothing jumps to and fro."""
-        self._width = 1
-        """Without the scroll bar, which comes and goes."""
-        self._layout: list[tuple[int, int]] = []
-        """Index and width of the columns shown."""
         self._most_lines: int | None = None
         """Height while the table has not the whole screen; None: as the style says."""
         self._wanted: Hashable | None = None
@@ -127,38 +114,32 @@ class RowTable(Guarded, ScrollView, can_focus=True):
 
     def forget_widths(self) -> None:
         """Fit the columns to the rows of now, after others than these were shown."""
-        self._contents = [0] * len(self.columns)
+        self._layout.forget()
         self._resize()
 
     def show_columns(self, columns: Sequence[Column]) -> None:
         """Show these columns; others than before are without rows until ``show_rows``."""
-        if self.columns != tuple(columns):
-            self.columns, self.keys = tuple(columns), ()
-            self.forget_widths()
+        if self._layout.columns != tuple(columns):
+            self.keys = ()
+            self._layout.replace(columns)
+            self._resize()
 
     def mark_sorting(self, column: int | None, descending: bool) -> None:
         """Mark the column by which the rows are sorted."""
-        titles = [item.title.rstrip("▲▼") for item in self.columns]
-        if column is not None:
-            titles[column] += "▼" if descending else "▲"
-        marked = tuple(replace(item, title=title) for item, title in zip(self.columns, titles, strict=True))
-        if marked != self.columns:
-            self.columns = marked
+        if self._layout.mark_sorting(column, descending):
             self.refresh()
 
     @property
     def visible_columns(self) -> list[int]:
-        return [index for index, _width in self._layout]
+        return [index for index, _width in self._layout.shown]
 
     def _measure(self, rows: Iterable[Row]) -> None:
         """Widen the columns for the cells of these rows."""
-        before, self._contents = self._contents, widened(self._contents, rows)
-        if self._contents != before or not self._layout:
+        if self._layout.measure(rows):
             self._fit()
 
     def _fit(self) -> None:
-        self._width = max(1, self.scrollable_content_region.width)
-        self._layout = columns_that_fit(self.columns, self._width, self._contents)
+        self._layout.fit(self.scrollable_content_region.width)
         self._painted.clear()
         self.refresh()
 
@@ -183,7 +164,7 @@ class RowTable(Guarded, ScrollView, can_focus=True):
 
     def text_of(self, key: Hashable) -> str:
         """Return the cells of a row for other programs, without what is drawn."""
-        cells = zip(self._cells(key).cells, self.columns, strict=False)
+        cells = zip(self._cells(key).cells, self._layout.columns, strict=False)
         return "\t".join(cell for cell, column in cells if not column.drawn)
 
     def _index_of(self, key: Hashable | None) -> int:
@@ -218,12 +199,12 @@ class RowTable(Guarded, ScrollView, can_focus=True):
         super().watch_scroll_y(old_value, new_value)
 
     def render_line(self, y: int) -> Strip:
-        width = self._width
+        width = self._layout.width
         if not self.keys:
             return self._empty_line(y, width)
         index = self._index_at(y)
         if index is None:
-            return self._line(Row(tuple(column.title for column in self.columns)), self._style("header"), width)
+            return self._line(Row(tuple(column.title for column in self._layout.columns)), self._style("header"), width)
         if index >= len(self.keys):
             return Strip.blank(width, self.visual_style.rich_style)
         row = self._cells(self.keys[index])
@@ -239,19 +220,12 @@ class RowTable(Guarded, ScrollView, can_focus=True):
         return Strip([Segment(set_cell_size(dict(enumerate(lines)).get(y, ""), width), self._style("empty"))])
 
     def _line(self, row: Row, base: Style, width: int) -> Strip:
-        return draw_row(row, self.columns, self._layout, width, base, self._tone)
+        tone = partial(tone_style, theme=self.app.theme, dark=self.app.current_theme.dark)
+        return draw_row(row, self._layout.columns, self._layout.shown, width, base, tone)
 
     def _style(self, name: str) -> Style:
         style = self.visual_style.rich_style + looks(self.app.theme)[name]
         return style + Style(reverse=True) if name == "focused" and self.app.no_color else style
-
-    def _tone(self, tone: str) -> Style:
-        if not tone:
-            return Style.null()
-        if tone.startswith(FRAMEWORK):
-            colour = palette()[colour_number(tone.removeprefix(FRAMEWORK))]
-            return Style(color=colour.dark if self.app.current_theme.dark else colour.light)
-        return looks(self.app.theme)[tone]
 
     def _move_to(self, index: int) -> None:
         self._steered, self._wanted = True, None
@@ -319,14 +293,8 @@ class RowTable(Guarded, ScrollView, can_focus=True):
 
     def header_offsets(self) -> dict[int, Offset]:
         """Return where on the screen the title of each shown column begins, by index of the column."""
-        widths = [width + GAP for _index, width in self._layout]
-        lefts = accumulate(widths, initial=0)
-        return {
-            index: self.content_region.offset + Offset(left, 0)
-            for (index, _), left in zip(self._layout, lefts, strict=False)
-        }
+        return {index: self.content_region.offset + Offset(left, 0) for index, left in self._layout.lefts.items()}
 
     def _click_header(self, x: int) -> None:
-        lefts = {index: offset.x - self.content_region.x for index, offset in self.header_offsets().items()}
-        clicked = [index for index, left in lefts.items() if left <= x]
+        clicked = [index for index, left in self._layout.lefts.items() if left <= x]
         self._post(self.HeaderClicked(self, clicked[-1]))

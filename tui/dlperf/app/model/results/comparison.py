@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dlperf.app.model.results_table import about_result, axes_of, figure_text
-from dlperf.app.model.side_by_side import interval_text, losses_text
+from dlperf.app.model.results.side_by_side import interval_text, losses_text
+from dlperf.app.model.results.table import about_result, axes_of, figure_text
 from dlperf.app.model.table import Column, Row, SortedView, Tone, axis_columns, markdown
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _, render

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-from dlperf.app.model.results_table import axes_of, figure_text
+from dlperf.app.model.results.table import axes_of, figure_text
 from dlperf.app.model.table import NOTHING, Column, Row, axis_columns
 from dlperf.messages import _, render
 from dlperf.messages.numbers import change

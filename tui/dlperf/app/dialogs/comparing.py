@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
 
 from dlperf.app.dialogs.pages import ListPage
-from dlperf.app.model.results_table import axes_of, figure_text
-from dlperf.app.model.side_by_side import rows_by_trial, side_by_side, title_of
+from dlperf.app.model.results.side_by_side import rows_by_trial, side_by_side, title_of
+from dlperf.app.model.results.table import axes_of, figure_text
 from dlperf.app.model.table import Column, Row
-from dlperf.app.screens.base import PlaceScreen
 from dlperf.errors import DlperfError
 from dlperf.messages import _
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.model import ConfigurationResult
+
+if TYPE_CHECKING:
+    from dlperf.app.screens.base import PlaceScreen
 
 
 async def show_side_by_side(
