@@ -10,7 +10,7 @@ from entries import BOX, CASE, FRAMEWORK, problems_of
 from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.units import counts_samples
 from dlperf.plan import PlannedMetric, Selection, expand
-from dlperf.plan.expand import planned_metrics
+from dlperf.plan.metrics import planned_metrics
 
 BANDWIDTH = "- id: bandwidth\n  title: Bandwidth\n  unit: GB/s\n  scope: per_gpu\n  estimator: mean\n"
 

@@ -16,7 +16,7 @@ from dlperf.catalog.units import Aggregation
 from dlperf.cli import main
 from dlperf.errors import RequestError
 from dlperf.plan import PlannedConfiguration, PlannedMetric, PlannedProtocol
-from dlperf.plan.expand import planned_metrics
+from dlperf.plan.metrics import planned_metrics
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import Filters, load_results
 from dlperf.verdicts.workspace import compare_in_workspace

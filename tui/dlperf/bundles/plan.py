@@ -8,7 +8,8 @@ from dlperf.catalog.files.load import Catalog
 from dlperf.errors import RequestError
 from dlperf.measured.model import TrialResult
 from dlperf.plan import Launch, Node, PlannedConfiguration, TrialKey
-from dlperf.plan.expand import planned_accelerator, planned_metrics, planned_protocol
+from dlperf.plan.expand import planned_accelerator, planned_protocol
+from dlperf.plan.metrics import planned_metrics
 from dlperf.plan.model import IMPORTED
 from dlperf.runs.journal import figure_data
 from dlperf.runs.records import Event, State, TrialStatus

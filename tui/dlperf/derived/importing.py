@@ -24,7 +24,8 @@ from dlperf.evidence.sources import SkippedFile, SourceFile, find_files
 from dlperf.formats.samples import Run
 from dlperf.measured.run import facts_of, measure_run
 from dlperf.plan import Configuration, Launch, Node, PlannedConfiguration, PlannedProtocol, TrialKey
-from dlperf.plan.expand import planned_accelerator, planned_metrics, planned_protocol
+from dlperf.plan.expand import planned_accelerator, planned_protocol
+from dlperf.plan.metrics import planned_metrics
 from dlperf.plan.model import IMPORTED
 from dlperf.plan.subject import max_nodes
 from dlperf.runs.archive import sha256_of

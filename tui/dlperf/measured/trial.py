@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite, nan
+from math import isfinite
 from typing import Literal
 
 from dlperf.catalog.units import counts_samples
-from dlperf.evidence.arrivals import arrival_times
 from dlperf.evidence.facts import conditions_of
 from dlperf.evidence.gather import Evidence
 from dlperf.evidence.telemetry import (
@@ -18,15 +17,12 @@ from dlperf.evidence.telemetry import (
     TelemetryRow,
     by_gpu,
     counted_power,
-    in_window,
     mean_clock,
     mean_power,
     peak_memory,
 )
 from dlperf.formats.programs.own import NUMERICS
 from dlperf.formats.samples import Run, Samples
-from dlperf.measured.causes import diagnosis, explained
-from dlperf.measured.error_lines import failed_rank
 from dlperf.measured.expectations import first_unmet, unlike_numerics
 from dlperf.measured.findings.clock import (
     clock_set_between,
@@ -45,11 +41,12 @@ from dlperf.measured.metrics import Source, metrics_of
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.measured.run import Measured, measure_planned
 from dlperf.measured.statistics import flop_limit, samples_per_joule
+from dlperf.measured.telemetry_window import by_machine, measured_rows, window_of
 from dlperf.measured.throughput.figure import Figure
+from dlperf.measured.trial_cause import cause_of_trial
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, error, warning
 from dlperf.plan import Launch, PlannedConfiguration
-from dlperf.plan.subject import STARTED_ONCE
 from dlperf.runs.records import State, TrialStatus
 
 FOREIGN_CPU = "foreign_cpu_percent"
@@ -79,7 +76,7 @@ class _MeasuredTrial:
         """By node: all of it where a metric of the whole run stands for the figure."""
         if self.figure is None and self.planned.primary.estimator != "protocol":
             return self.evidence.telemetry
-        return _measured_rows(self.evidence, self.figure)
+        return measured_rows(self.evidence, self.figure)
 
     @cached_property
     def rows(self) -> list[TelemetryRow]:
@@ -117,12 +114,12 @@ class _MeasuredTrial:
     @property
     def window_seconds(self) -> float | None:
         """Length of the measured window by a clock that was not set; None where its times are unknown."""
-        first, last = _window(self.evidence, self.figure)
+        first, last = window_of(self.evidence, self.figure)
         return round(last - first - self.clock_setting, 6) if isfinite(last - first) else None
 
     @property
     def source(self) -> Source:
-        machines = _by_machine(self.evidence, self.telemetry)
+        machines = by_machine(self.evidence, self.telemetry)
         nodes, planned = self.evidence.nodes, self.planned
         return Source(
             planned,
@@ -168,7 +165,7 @@ def _result_of(trial: _MeasuredTrial, status: TrialStatus) -> TrialResult:
     return TrialResult(
         number=status.key.number,
         state=str(status.state),
-        cause=_cause(evidence, planned.launch, status),
+        cause=cause_of_trial(evidence, planned.launch, status),
         started=status.started,
         duration_seconds=evidence.duration_seconds,
         value=primary.value if primary else None,
@@ -267,66 +264,6 @@ def _run_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
     runs = len(trial.evidence.runs)
     found = findings_of_run(trial.run.reading, figure, runs_in_log=runs, flop_limit=limit if counted else None)
     return (*found, *trial.run.findings)
-
-
-def _cause(evidence: Evidence, launch: Launch, status: TrialStatus) -> Message | None:
-    """Return the journal's cause, explained by the log of the node that it names, else by that of another."""
-    cause = status.cause
-    if status.state is State.SUCCEEDED:
-        return cause
-    parts = cause.chain() if cause else ()
-    named = next((part.text_of("node") for part in parts if part.code == "of_node"), "")
-    tail = evidence.tails.get(named, evidence.tail)
-    found, node = diagnosis(tail), _failed_node(launch, tail)
-    if found is None and named:
-        found, node = next(
-            ((why, other) for other, log in evidence.tails.items() if (why := diagnosis(log))), (None, "")
-        )
-    if found and named and node not in ("", named):
-        found = message("of_node", node=node, cause=found)
-    found = found or diagnosis(evidence.job_tail)
-    job_tail = "" if evidence.tail or any(evidence.tails.values()) else evidence.job_tail
-    return explained(cause, found, tail if status.state in (State.FAILED, State.TIMED_OUT) else "", job_tail)
-
-
-def _failed_node(launch: Launch, tail: str) -> str:
-    """Return the node of the rank that failed, where one launcher started the ranks of all nodes."""
-    rank = failed_rank(tail) if launch.launcher in STARTED_ONCE else None
-    node = len(launch.nodes) if rank is None else rank // launch.gpus
-    return launch.nodes[node].name if node < len(launch.nodes) else ""
-
-
-def _measured_rows(evidence: Evidence, measured: Figure | None) -> list[list[TelemetryRow]]:
-    """Return the telemetry of each node between the first and the last record that gave the figure.
-
-    Where the log's times are no times of day, those at which the two lines arrived take their place.
-    """
-    edges = _window(evidence, measured), _arrived_window(evidence, measured)
-    return [in_window(rows, *edges[0]) or in_window(rows, *edges[1]) for rows in evidence.telemetry]
-
-
-def _by_machine(evidence: Evidence, nodes: Sequence[Sequence[TelemetryRow]]) -> list[Sequence[TelemetryRow]]:
-    """Return the rows of each machine, once where several nodes of a trial are parts of one."""
-    names = [node.environment.get("boot_id") or number for number, node in enumerate(evidence.nodes)]
-    return list({str(name): rows for name, rows in zip(names, nodes, strict=True)}.values())
-
-
-def _window(evidence: Evidence, measured: Figure | None) -> tuple[float, float]:
-    """Return the times of the first and the last record that gave the figure; nan where they are unknown."""
-    run, estimate = evidence.run, measured.estimate if measured else None
-    if run is None or estimate is None or estimate.first is None or estimate.last is None:
-        return nan, nan
-    first, last = (run.samples.time[index : index + 1] for index in (estimate.first, estimate.last))
-    return (first[0], last[0]) if first and last else (nan, nan)
-
-
-def _arrived_window(evidence: Evidence, measured: Figure | None) -> tuple[float, float]:
-    run, estimate = evidence.run, measured.estimate if measured else None
-    if run is None or estimate is None or estimate.first is None or estimate.last is None or not evidence.started:
-        return nan, nan
-    lines = (run.samples.line[index] for index in (estimate.first, estimate.last))
-    first, last = (evidence.started + seconds for seconds in arrival_times(lines, evidence.arrivals))
-    return first, last
 
 
 def _machine_findings(evidence: Evidence) -> tuple[Finding, ...]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 from dlperf.catalog.axes import Configuration, parse_scale, profiled_configuration
 from dlperf.catalog.files.problem import hint
-from dlperf.catalog.patterns import expected_line
-from dlperf.catalog.units import ENERGIES, counts_samples, default_metric, of_counted
 from dlperf.errors import RequestError
 from dlperf.messages import message, quoted
 from dlperf.plan.axes import axis_points, declared_axes, in_step, parse_axes
 from dlperf.plan.launch import launch_of, options_of
+from dlperf.plan.metrics import planned_metrics
 from dlperf.plan.model import (
     Impossible,
     Launch,
@@ -31,8 +30,7 @@ from dlperf.substitution import PlaceholderError
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
     from dlperf.catalog.hardware import Accelerator, Hardware, Precision
-    from dlperf.catalog.machines import Price
-    from dlperf.catalog.metrics import Metric, Protocol
+    from dlperf.catalog.metrics import Protocol
     from dlperf.catalog.model import Case, Framework
 
 MOST_REPEATS = 10_000
@@ -183,38 +181,6 @@ def planned_of(
         return _freeze(subject, launch, selection.repeats or protocol.repeats, metrics)
     except PlaceholderError as error:
         return Impossible(configuration, quoted(error))
-
-
-def planned_metrics(
-    unit: str, case: Case | None, metrics: Mapping[str, Metric], price: Price | None = None
-) -> tuple[PlannedMetric, ...]:
-    """Return the metrics of a case, the primary one first; without a case, every one beside the primary one.
-
-    A cost needs a price.
-    """
-    primary = (case and case.metric) or default_metric(unit)
-    everywhere = (name for name, item in metrics.items() if (item.everywhere if case else item.estimator != "protocol"))
-    others = everywhere if case is None or case.metrics is None else case.metrics
-    expected = [text.partition(" ")[0] for text in case.expect if expected_line(text) is None] if case else []
-    wanted = {name: metrics[name] for name in (primary, *others, *expected)}
-    return tuple(
-        _planned_metric(name, item, unit, price) for name, item in wanted.items() if price or item.estimator != "cost"
-    )
-
-
-def _planned_metric(name: str, item: Metric, unit: str, price: Price | None) -> PlannedMetric:
-    if price and item.estimator == "cost":
-        return _planned_cost(name, item, unit, price)
-    if item.unit is not None:
-        unit = of_counted(item.unit, unit) if item.estimator in ENERGIES else item.unit
-    return PlannedMetric(name, unit, item.direction, item.scope, item.estimator, needs=item.needs)
-
-
-def _planned_cost(name: str, item: Metric, unit: str, price: Price) -> PlannedMetric:
-    """Return the metric in the price's currency per million of what the unit counts."""
-    counted = unit.removesuffix("/s") if counts_samples(unit) and unit else "samples"
-    cost = f"{price.currency}/million {counted}"
-    return PlannedMetric(name, cost, item.direction, item.scope, item.estimator, basis=str(price))
 
 
 def _on_nodes(hardware: Hardware, names: Sequence[str]) -> Hardware:

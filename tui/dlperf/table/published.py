@@ -18,7 +18,7 @@ from dlperf.messages.finding import Finding, warning
 from dlperf.runs.published import PublishedFigure, PublishedReport
 from dlperf.table.audited import NONE_KEPT, AuditVerdict, Key, caveats_of_figure
 from dlperf.table.model import ConfigurationResult, MetricResult, Status
-from dlperf.table.rows import with_scaling
+from dlperf.table.scaling import with_scaling
 
 FIGURES = ("throughput", "throughput_median", "throughput_average", "time_to_train")
 """Metrics of a configuration's figure in order of preference."""

@@ -7,20 +7,21 @@ from dataclasses import replace
 
 from dlperf.catalog.axes import field_values
 from dlperf.catalog.files.problem import hint
-from dlperf.catalog.units import Direction, counts_samples, is_rate, of_counted
+from dlperf.catalog.units import Direction, counts_samples, of_counted
 from dlperf.errors import RequestError
 from dlperf.measured.causes import is_out_of_memory
 from dlperf.measured.findings.telemetry import disturbance
-from dlperf.measured.findings.trials import findings_of_scaling, findings_of_trials
+from dlperf.measured.findings.trials import findings_of_trials
 from dlperf.measured.losses import losses_apart
 from dlperf.measured.model import MetricValue, TrialResult
-from dlperf.measured.statistics import Aggregate, aggregate, efficiency, mfu, olympic_least, speedup
+from dlperf.measured.statistics import Aggregate, aggregate, mfu, olympic_least
 from dlperf.measured.throughput.figure import pauses_of
 from dlperf.messages import message
 from dlperf.messages.finding import Finding, distinct, error, warning
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialStatus
 from dlperf.table.model import ConfigurationResult, MetricResult, Status
+from dlperf.table.scaling import with_scaling
 
 ALL = "all"
 """In place of a metric's id."""
@@ -37,8 +38,6 @@ NEEDS_BEFORE = {
     "final_loss": ("equal_steps",),
 }
 """What the plans of 0.2 do not say of metrics."""
-
-BaselineKey = tuple[object, ...]
 
 
 def rows_of_campaign(
@@ -120,36 +119,6 @@ def _numerics(planned: PlannedConfiguration, trials: Sequence[TrialResult]) -> d
     shared = set.intersection(*(set(report.items()) for report in reports)) if reports else set()
     told = {name for report in reports for name in report}
     return {name: text for name, text in planned.numerics.items() if name not in told} | dict(sorted(shared))
-
-
-def with_scaling(rows: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
-    """Add speed-up and efficiency of rates relative to the 1-GPU row of the same configuration, and their findings.
-
-    There is none where that row is missing, or several have different figures.
-    """
-    series: dict[BaselineKey, dict[int, set[float]]] = {}
-    for row in rows:
-        if row.value and is_rate(row.unit, row.direction):
-            series.setdefault(_baseline_key(row), {}).setdefault(row.gpus_total, set()).add(row.value)
-    clear = {
-        key: {gpus: next(iter(values)) for gpus, values in points.items() if len(values) == 1}
-        for key, points in series.items()
-    }
-    odd = {key: findings_of_scaling(points) for key, points in clear.items()}
-    return [_scaled(row, clear.get(_baseline_key(row), {}), odd.get(_baseline_key(row), {})) for row in rows]
-
-
-def _scaled(
-    row: ConfigurationResult, series: Mapping[int, float], odd: Mapping[int, tuple[Finding, ...]]
-) -> ConfigurationResult:
-    if row.value is None or not is_rate(row.unit, row.direction):
-        return row
-    return replace(
-        row,
-        speedup=speedup(row.value, series.get(1)),
-        efficiency=efficiency(row.value, series.get(1), row.gpus_total),
-        findings=(*row.findings, *odd.get(row.gpus_total, ())),
-    )
 
 
 def rows_of_metrics(rows: Sequence[ConfigurationResult], wanted: Iterable[str]) -> list[ConfigurationResult]:
@@ -259,10 +228,6 @@ def _trial_findings(trials: Sequence[TrialResult]) -> tuple[Finding, ...]:
         said.append(warning("losses_apart", **apart))
     found = (finding for trial in trials for finding in trial.findings if finding.code not in (REPEATED, UNCOUNTED))
     return distinct((*said, *found))
-
-
-def _baseline_key(row: ConfigurationResult) -> BaselineKey:
-    return (row.campaign, row.hardware, row.framework, row.case, row.precision, row.batch_size, row.axes, row.metric)
 
 
 def _aggregate(

@@ -9,6 +9,8 @@ from dlperf.evidence.columns import is_median_at_most
 from dlperf.formats.samples import STEPS_PER_SECOND
 from dlperf.measured.findings.checked_run import CheckedRun
 from dlperf.measured.findings.clock import coarse_clock
+from dlperf.measured.findings.counts import batch_size, gpu_count, sequence_length
+from dlperf.measured.findings.lost import pauses, straggler, time_in_pauses
 from dlperf.measured.findings.order import clock_back, interleaved_ranks, long_gap, mixed_programs, step_back
 from dlperf.measured.throughput.estimators import CONTINUED
 from dlperf.measured.throughput.figure import (
@@ -23,9 +25,7 @@ from dlperf.measured.throughput.figure import (
     counts_micro_batches,
     log_states_work,
 )
-from dlperf.measured.throughput.lost import OTHER, lost_time, slow_share, slowest_node, slowest_rank
-from dlperf.measured.throughput.pauses import timed_gaps
-from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.measured.throughput.reading import Reading
 from dlperf.measured.throughput.steady import reader_share
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, distinct, error, note, warning
@@ -44,16 +44,8 @@ PRINTED_LIMIT = 0.01
 """A running mean (PaddleClas) or a rate without data loading (PLSC) is off by more than this."""
 ACCUMULATION = 0.5
 """Printed values exceed those by timestamps this much if gradients are accumulated and the log does not say so."""
-IMPLIED_TOLERANCE = 0.01
-"""Share by which rate × time of a log may miss the batch size: programs print times of 77 ms with two digits."""
 READER_LIMIT = 0.10
 """Share of a step spent waiting for data above which the reader is measured, not the framework."""
-LOST, SHOWN = 0.01, 0.001
-"""Share of the time in pauses below which their kinds are not worth a line, and that of a kind which it names."""
-STRAGGLES = 0.05
-"""What a rank takes longer than the median of all from which on it holds up the others."""
-STRAGGLES_IN = 0.25
-"""Share of its steps from which on; less is a warm-up or a stall."""
 FLOP_LIMIT = 1.0
 """No training exceeds the dense peak."""
 
@@ -188,43 +180,6 @@ def _several_runs(context: CheckedRun) -> Finding | None:
     return note("several_runs", number=context.run.number, runs=runs) if runs != 1 else None
 
 
-def _batch_size(context: CheckedRun) -> Finding | None:
-    stated, logged = context.declared_batch_size, _logged_batch_size(context)
-    if stated is None or logged in (None, stated):
-        return None
-    return warning("batch_size_mismatch", stated=stated, logged=logged)
-
-
-def _logged_batch_size(context: CheckedRun) -> int | None:
-    if context.run.metadata.batch_size:
-        return context.run.metadata.batch_size
-    gpus = context.reading.total_gpus
-    try:
-        implied = context.reading.implied_batch_size
-    except NotEstimable:
-        return None
-    return _rounded(implied / gpus, context.declared_batch_size) if implied and gpus else None
-
-
-def _rounded(implied: float, stated: int | None) -> int:
-    """Return the stated batch size where rate × time of the log is that but for their digits."""
-    return stated if stated and abs(implied / stated - 1) <= IMPLIED_TOLERANCE else round(implied)
-
-
-def _gpu_count(context: CheckedRun) -> Finding | None:
-    stated, logged = context.declared_gpus, context.run.metadata.gpus
-    if stated is None or logged in (None, stated):
-        return None
-    return warning("gpu_count_mismatch", stated=stated, logged=logged)
-
-
-def _sequence_length(context: CheckedRun) -> Finding | None:
-    stated, logged = context.reading.sequence_length, context.run.metadata.sequence_length
-    if stated is None or logged in (None, stated):
-        return None
-    return warning("sequence_length_mismatch", stated=stated, logged=logged)
-
-
 def _reader_bound(context: CheckedRun) -> Finding | None:
     share = reader_share(context.reading, context.measured)
     return warning("reader_bound", share=share) if share > READER_LIMIT else None
@@ -238,50 +193,6 @@ def _above_flop_limit(context: CheckedRun) -> Finding | None:
 
 def _missing_end(context: CheckedRun) -> Finding | None:
     return note("missing_end_marker") if context.run.marks_end and not context.run.complete else None
-
-
-def _pauses(context: CheckedRun) -> Finding | None:
-    slow: Sequence[int] = context.slow_records if context.run.window != "cumulative" else ()
-    if context.figure is not None and context.figure.pauses == "without" and not slow:
-        before = max(context.measured.start - 1, 0)
-        slow = timed_gaps(context.reading, slice(before, len(context.run.samples))).pauses
-    elif context.run.window == "cumulative" or (not slow and context.smooths):
-        slow = context.timed_gaps.pauses
-    return note("pauses", count=len(slow), line=context.run.samples.line[slow[0]], of=_said(context)) if slow else None
-
-
-def _said(context: CheckedRun) -> Message | str:
-    """Say whether the value holds the pauses, and what it is otherwise."""
-    figure = context.figure
-    if figure is None or figure.steady is None or not figure.pauses:
-        return ""
-    if figure.pauses == "without" and figure.goodput is None:
-        return message("pauses_not_printed")
-    if figure.goodput is None:
-        return ""
-    if figure.pauses == "without":
-        return message("pauses_left_out", goodput=figure.goodput, unit=figure.unit)
-    return message("pauses_kept", steady=figure.steady, unit=figure.unit)
-
-
-def _lost_time(context: CheckedRun) -> Finding | None:
-    """Say what pauses took of the time, where the log tells of their kinds."""
-    if not context.run.pauses or context.figure is None:
-        return None
-    found = lost_time(context.reading, context.figure.skip)
-    if found is None or found.share < LOST or set(found.lost) <= {OTHER}:
-        return None
-    shares = ((kind, seconds / found.seconds) for kind, seconds in found.lost.items())
-    kinds = tuple(message(f"lost_{kind}", share=share) for kind, share in shares if share >= SHOWN)
-    return note("lost_time", share=found.share, kinds=kinds)
-
-
-def _straggler(context: CheckedRun) -> Finding | None:
-    rank, node = slowest_rank(context.reading), slowest_node(context.reading)
-    if rank is None or rank.excess < STRAGGLES or slow_share(context.reading, rank.name) < STRAGGLES_IN:
-        return None
-    of_node = message("slowest_node", node=node.name, excess=node.excess, nodes=node.of) if node else ""
-    return warning("straggler", rank=rank.name, excess=rank.excess, ranks=rank.of, node=of_node)
 
 
 def _own_total(context: CheckedRun) -> Finding | None:
@@ -312,18 +223,18 @@ _CHECKS: tuple[Callable[[CheckedRun], Finding | None], ...] = (
     _micro_batch_rate,
     _drift,
     _end_stall,
-    _pauses,
-    _lost_time,
-    _straggler,
+    pauses,
+    time_in_pauses,
+    straggler,
     _own_total,
     clock_back,
     long_gap,
     step_back,
     _reader_bound,
     _too_few_samples,
-    _gpu_count,
-    _batch_size,
-    _sequence_length,
+    gpu_count,
+    batch_size,
+    sequence_length,
     interleaved_ranks,
     _several_runs,
     _missing_end,
