@@ -194,12 +194,13 @@ def test_a_file_that_is_nearly_all_holes_is_not_read(tmp_path: Path):
 
 
 def test_what_lies_very_deep_is_not_looked_at(tmp_path: Path):
-    for name, levels in (("workspace", 1200), ("other", 9)):
-        (tmp_path / name).mkdir()
-        folders_in_folders(tmp_path / name, levels)
-    assert list(files_below(tmp_path / "workspace")) == []
-    copy_tree(tmp_path / "workspace", tmp_path / "copy")
-    copy_tree(tmp_path / "other", tmp_path / "another")
+    deep, other = tmp_path / "deep", tmp_path / "other"
+    deep.mkdir()
+    other.mkdir()
+    with folders_in_folders(deep, 1200), folders_in_folders(other, 9):
+        assert list(files_below(deep)) == []
+        copy_tree(deep, tmp_path / "copy")
+        copy_tree(other, tmp_path / "another")
     assert [path.name for path in files_below(tmp_path / "another")] == ["file"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 from counting_workspace import Counting
@@ -61,17 +62,18 @@ def test_an_odd_file_of_a_trial_ends_no_command(measured: Counting) -> None:
         shutil.copytree(original, copy := workspace.runs / f"hollow{number}")
         (copy / file).touch()
         os.truncate(copy / file, 1 << 40)
-    for name in ("out.log", "telemetry.csv"):
-        shutil.copytree(original, copy := workspace.runs / f"odd-{name}")
-        node = next(copy.glob("*/1/nodes/local"))
-        (node / "ranks").mkdir()
-        folders_in_folders(node / "ranks", 1200)
-        for odd in (b"out.log.\xff", b"ranks/\xff"):
-            Path(os.fsdecode(bytes(node) + b"/" + odd)).write_text("x\n")
-    said = run(workspace, "verify")[0]
-    assert said.count("out.log unreadable") == 1
-    assert "try" in said
-    with cheap(one_catalogue=True):
+    with ExitStack() as removed:
+        for name in ("out.log", "telemetry.csv"):
+            shutil.copytree(original, copy := workspace.runs / f"odd-{name}")
+            node = next(copy.glob("*/1/nodes/local"))
+            (node / "ranks").mkdir()
+            removed.enter_context(folders_in_folders(node / "ranks", 1200))
+            for odd in (b"out.log.\xff", b"ranks/\xff"):
+                Path(os.fsdecode(bytes(node) + b"/" + odd)).write_text("x\n")
+        said = run(workspace, "verify")[0]
+        assert said.count("out.log unreadable") == 1
+        assert "try" in said
+        removed.enter_context(cheap(one_catalogue=True))
         for paths in workspace.campaigns():
             watch(workspace, paths)
         pages(workspace)
