@@ -25,6 +25,7 @@ from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
+from dlperf.report.site.metadata import changed, with_metadata
 from dlperf.report.site.settings import read_settings, site_address
 from dlperf.table.model import ConfigurationResult
 
@@ -279,6 +280,16 @@ def test_a_date_of_a_year_or_a_month_is_a_time_in_the_feed() -> None:
     data = sample()
     dated = {name: replace(report, date="2021-05") for name, report in data.published.items()}
     assert "<updated>2021-05-01T00:00:00Z</updated>" in feed(replace(data, published=dated))
+
+
+@pytest.mark.parametrize("date", ["2025-06</s", "'\nhide: x", "2025-13", "20256", "2025-06-01T00:00:00Z<x>", "T"])
+def test_a_date_that_is_none_is_in_no_feed_sitemap_or_front_matter(date: str) -> None:
+    data = sample()
+    row = next(row for row in data.results if row.campaign == "published/plsc")
+    dated = {name: replace(report, date=date) for name, report in data.published.items()}
+    data = replace(data, published=dated, address="https://bench.example.org/")
+    assert changed(data, row) == ""
+    assert "updated" not in with_metadata("---\n---\n", data, at.HOME, [row])
 
 
 def test_an_entry_keeps_its_id_when_its_report_gets_newer_figures() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 
 from dlperf.report.data import SiteData
 from dlperf.report.site import locations as at
@@ -10,6 +13,8 @@ from dlperf.table.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
 KINDS = ("csv", "json")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|[+-][0-9]{2}:[0-9]{2})")
+"""As RFC 3339 has it."""
 
 
 def changed(data: SiteData, row: ConfigurationResult) -> str:
@@ -19,8 +24,11 @@ def changed(data: SiteData, row: ConfigurationResult) -> str:
 
 
 def _moment(date: str) -> str:
-    """Complete ``2021``, ``2021-05`` or ``2021-05-12`` to its first moment."""
-    return date if "T" in date else f"{date}{'-01-01'[len(date) - 4 :] if len(date) < 10 else ''}T00:00:00Z"
+    """Complete ``2021``, ``2021-05`` or ``2021-05-12`` to its first moment; empty where it is no date."""
+    whole = date if "T" in date else f"{date}{'-01-01'[len(date) - 4 :] if len(date) < 10 else ''}T00:00:00Z"
+    with suppress(ValueError):
+        return whole if _TIME.fullmatch(whole) and datetime.fromisoformat(whole) else ""
+    return ""
 
 
 def described_pages(data: SiteData) -> Mapping[str, Results]:
