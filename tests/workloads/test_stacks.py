@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from math import isfinite
@@ -17,6 +18,9 @@ from dlperf.plan import Selection, expand
 from dlperf.substitution import fill
 
 pytestmark = trains
+TYPES = Path(__file__).with_name("product_types.py")
+MOST = 0.999
+"""Of all that matrix products read; positions are rotated in FP32."""
 STACKS = [
     ("huggingface", "llama3-tiny", "transformers"),
     ("lightning", "llama3-tiny", "lightning"),
@@ -50,19 +54,24 @@ def test_a_stack_trains_by_the_command_of_the_catalogue_and_its_log_is_read(stac
     assert all(map(isfinite, found.samples.loss))
 
 
-def test_a_mixture_of_experts_trains(tmp_path):
-    run(
-        sys.executable,
-        WORKLOADS / "make_data.py",
-        "text",
-        "data",
-        "--model",
-        "llama3-tiny",
-        "--words",
-        "4096",
-        cwd=tmp_path,
-    )
-    sizes = ("--sequence-length", "64", "--precision", "fp32", "--steps", "3", "--checkpointing", "full")
-    words = ("--model", "qwen3-moe-tiny", "--tokens", tmp_path / "data" / "tokens.bin", *sizes)
-    done = run(interpreter("transformers"), WORKLOADS / "stack_huggingface.py", *words, cwd=tmp_path)
-    assert done.stdout.count("'loss'") == 3, done.stderr[-2000:]
+PRODUCTS = [
+    ("stack_huggingface.py", "transformers"),
+    ("stack_lightning.py", "lightning"),
+]
+
+
+@pytest.mark.parametrize(("program", "module"), PRODUCTS)
+def test_a_stack_multiplies_in_the_type_that_its_precision_names(program, module, tmp_path):
+    text = ("make_data.py", "text", "data", "--model", "llama3-tiny", "--words", "4096")
+    run(sys.executable, WORKLOADS / text[0], *text[1:], cwd=tmp_path)
+    sizes = ("--sequence-length", "64", "--steps", "8", "--checkpointing", "full")
+    chosen = [("llama3-tiny", "bf16"), ("qwen3-moe-tiny", "bf16-pure"), ("qwen3-moe-tiny", "bf16")]
+    words = [
+        ("--tokens", "data/tokens.bin", *sizes, "--model", model, "--precision", precision)
+        for model, precision in chosen
+    ]
+    commands = [word for each in words for word in (",", WORKLOADS / program, *each)]
+    done = run(interpreter(module), TYPES, *commands, cwd=tmp_path, PYTHONPATH=str(WORKLOADS))
+    found = [json.loads(line.partition(" ")[2]) for line in done.stdout.splitlines() if line.startswith("products ")]
+    assert [types.get("bf16", 0.0) > MOST for types in found] == [True, True], (found, done.stderr[-2000:])
+    assert "autocast leaves the experts in FP32" in done.stderr, "the third is refused"

@@ -18,7 +18,7 @@ NAMES = {
     torch.float8_e5m2: "fp8",
 }
 """As the catalogue calls them."""
-PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "_scaled_mm")
+PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "_scaled_mm", "_grouped_mm")
 SUMS = (
     "allreduce_",
     "_reduce_scatter_base_",

@@ -98,6 +98,9 @@ def model_of(given):
     import transformers
 
     sizes = dict(MODELS[given.model])
+    if "num_experts" in sizes and given.precision == "bf16" and int(os.environ.get("WORLD_SIZE", 1)) == 1:
+        # grouped_mm is not autocast-enabled (transformers 5.17, integrations/moe.py); FSDP casts the weights itself
+        raise SystemExit("on one GPU autocast leaves the experts in FP32: choose --precision bf16-pure or fp32")
     config = getattr(transformers, sizes.pop("class") + "Config")(
         **sizes,
         max_position_embeddings=given.sequence_length,
