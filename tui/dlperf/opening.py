@@ -228,7 +228,8 @@ def folders_below(folder: Path, levels: int = LEVELS) -> Iterator[tuple[str, lis
 
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield the regular files below a folder, in no order; links are left out, and everything behind them."""
-    for _, entries in folders_below(folder):
+    below = folders_below(folder) if os.path.lexists(folder) else ()  # many trials have none
+    for _, entries in below:
         for entry in entries:
             with suppress(OSError):
                 if entry.is_file(follow_symlinks=False):

@@ -33,7 +33,8 @@ def derive_archived(
     A file that is gone leaves its part empty. A log or telemetry that was changed or added leaves no value, as nothing
     says what the trial left.
     """
-    derived, broken = derive(paths, planned, status, logs), _problems(paths, status)
+    files = TrialFiles(paths)
+    derived, broken = derive(paths, planned, status, logs, files), _problems(files, status)
     if not broken:
         return DerivedOfArchive(derived.result, derived.timeline, None, has_no_value=False)
     cause = message("files_changed", files=", ".join(f"{item.file} ({item.problem})" for item in broken))
@@ -42,7 +43,6 @@ def derive_archived(
     return DerivedOfArchive(none if foreign else derived.result, derived.timeline, cause, foreign)
 
 
-def _problems(paths: TrialPaths, status: TrialStatus) -> list[ChecksumProblem]:
+def _problems(files: TrialFiles, status: TrialStatus) -> list[ChecksumProblem]:
     """What is wrong with the archive of a trial; one that failed may have none."""
-    files = TrialFiles(paths)
     return files.problems() if files.sealed or status.state is State.SUCCEEDED else []

@@ -23,9 +23,9 @@ from dlperf.measured.trial import measured_of, result_of
 from dlperf.opening import is_regular
 from dlperf.plan import PlannedConfiguration
 from dlperf.redaction import Redactor
-from dlperf.runs.archive import sha256_if_readable
+from dlperf.runs.archive import TrialFiles, sha256_if_readable
 from dlperf.runs.paths import TrialPaths
-from dlperf.runs.records import TrialStatus
+from dlperf.runs.records import State, TrialStatus
 from dlperf.runs.schema import SCHEMA_VERSION
 from dlperf.runs.secrets import secrets_of
 from dlperf.runs.store import dump_record, redacted_record, write_atomic, write_record
@@ -227,19 +227,31 @@ def measure_trial(
     The first log with records counts: node 0 first, ``out.log`` before the logs of single ranks. A missing or
     unreadable file leaves its part of the result empty.
     """
-    evidence = gather(paths, planned, logs)
+    evidence = gather(paths, planned, logs, with_tails=_has_failed(status))
     return result_of(evidence, measured_of(evidence, planned), planned, status)
 
 
 def derive(
-    paths: TrialPaths, planned: PlannedConfiguration, status: TrialStatus, logs: LogReader = BUILTIN_FORMATS
+    paths: TrialPaths,
+    planned: PlannedConfiguration,
+    status: TrialStatus,
+    logs: LogReader = BUILTIN_FORMATS,
+    files: TrialFiles | None = None,
 ) -> Derived:
-    """Measure a trial, see ``measure_trial``, and derive its timeline, both without secrets."""
-    evidence = gather(paths, planned, logs)
+    """Measure a trial, see ``measure_trial``, and derive its timeline, both without secrets.
+
+    Args:
+        files: those of the trial, where more of them is read.
+    """
+    evidence = gather(paths, planned, logs, files, with_tails=_has_failed(status))
     measured = measured_of(evidence, planned)
     result = result_of(evidence, measured, planned, status)
     timeline = _timeline_of(paths, planned, result, evidence, measured)
     return Derived(redacted_record(paths.result, result), redacted_record(paths.timeline, timeline))
+
+
+def _has_failed(status: TrialStatus) -> bool:
+    return status.state is not State.SUCCEEDED
 
 
 def derive_timeline(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, logs: LogReader) -> Timeline:

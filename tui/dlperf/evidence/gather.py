@@ -18,7 +18,7 @@ from dlperf.evidence.telemetry import TelemetryRow, read_telemetry
 from dlperf.formats.ranks import times_of_runs
 from dlperf.formats.samples import Run
 from dlperf.plan import PlannedConfiguration
-from dlperf.runs.archive import RENDERED, TrialFiles, sha256_if_readable
+from dlperf.runs.archive import RENDERED, TrialFiles
 from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import NodePaths, TrialPaths
 from dlperf.runs.records import TrialRecord
@@ -45,6 +45,7 @@ class Evidence:
     log_run: int | None = None
     """Number of this trial's run (1-based); the last one if None."""
     tail: str = ""
+    """End of the log; empty, as those below, where the trial succeeded."""
     tails: Mapping[str, str] = field(default_factory=dict)
     """End of each node's log, where there are several nodes."""
     job_tail: str = ""
@@ -76,9 +77,21 @@ def run_that_counts(runs: Sequence[Run], number: int | None = None) -> Run | Non
     return runs[-1] if runs else None
 
 
-def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) -> Evidence:
-    """Read the files of a trial."""
-    nodes, files = nodes_of(paths, planned), TrialFiles(paths)
+def gather(
+    paths: TrialPaths,
+    planned: PlannedConfiguration,
+    logs: LogReader,
+    files: TrialFiles | None = None,
+    *,
+    with_tails: bool = False,
+) -> Evidence:
+    """Read the files of a trial.
+
+    Args:
+        files: those of the trial, where more of them is read.
+        with_tails: read the ends of logs, where a cause of failure is searched.
+    """
+    nodes, files = nodes_of(paths, planned), files or TrialFiles(paths)
     record = read_record_if_whole(paths.trial, TrialRecord, read=files.read)
     exits = [_readable_json(node.exit, files) for node in nodes]
     telemetry = tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes)
@@ -94,15 +107,15 @@ def gather(paths: TrialPaths, planned: PlannedConfiguration, logs: LogReader) ->
         counted.ranks = times_of_runs(_runs_of_ranks(nodes, counted.format, logs, log_run))
     return Evidence(
         log=log.relative_to(paths.directory).as_posix() if log else None,
-        log_sha256=sha256_if_readable(log) if log else None,
+        log_sha256=files.sha256_of(log) if log else None,
         runs=runs,
         arrivals=arrivals,
         has_own_times=run_that_counts(runs, log_run) is run_that_counts(stated, log_run),
         started=started,
         log_run=log_run,
-        tail=log_tail(log) if log else "",
-        tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 else {},
-        job_tail=log_tail(paths.job_log),
+        tail=log_tail(log) if log and with_tails else "",
+        tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 and with_tails else {},
+        job_tail=log_tail(paths.job_log) if with_tails else "",
         telemetry=telemetry,
         duration_seconds=max((_number(record, "duration_seconds") for record in exits), default=0.0) or None,
         nodes=tuple(

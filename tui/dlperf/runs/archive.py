@@ -72,6 +72,7 @@ class TrialFiles:
 
     def __init__(self, paths: TrialPaths) -> None:
         self._paths = paths
+        self._hashes: dict[Path, str | None] = {}
 
     @cached_property
     def record(self) -> ArchiveRecord | None:
@@ -129,6 +130,12 @@ class TrialFiles:
             raise FileNotFoundError(2, "No such file or directory", str(path))
         return source if isinstance(source, bytes) else read_bytes(source)
 
+    def sha256_of(self, path: Path) -> str | None:
+        """Return the SHA-256 of a file, which is read once; None where it cannot be read."""
+        if path not in self._hashes:
+            self._hashes[path] = sha256_if_readable(path)
+        return self._hashes[path]
+
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of every archived file by its name."""
         return {item.path: item.sha256 for item in self.record.files} if self.record else {}
@@ -146,7 +153,19 @@ class TrialFiles:
             problem = "missing" if not self._paths.archive.exists() else "unsealed" if self.record else "unreadable"
             return [ChecksumProblem(self._paths.archive.name, problem)]
         kept = {name: source for name, item in self._archived.items() if (source := self._kept(item)) is not None}
-        return _compare(self.digests(), kept | loose)
+        return self._compare(self.digests(), kept | loose)
+
+    def _compare(self, expected: Mapping[str, str], present: Mapping[str, Path | bytes]) -> list[ChecksumProblem]:
+        found = [ChecksumProblem(name, "added") for name in present.keys() - expected.keys()]
+        found += [ChecksumProblem(name, "missing") for name in expected.keys() - present.keys()]
+        for name, digest in expected.items():
+            if name in present and (problem := self._difference(present[name], digest)):
+                found.append(ChecksumProblem(name, problem))
+        return sorted(found, key=lambda item: item.file)
+
+    def _difference(self, source: Path | bytes, expected: str) -> str | None:
+        digest = hashlib.sha256(source).hexdigest() if isinstance(source, bytes) else self.sha256_of(source)
+        return "unreadable" if digest is None else None if digest == expected else "changed"
 
 
 def sha256_of(path: str | Path) -> str:
@@ -260,22 +279,8 @@ def _loose_files(paths: TrialPaths) -> dict[str, Path]:
     """Return regular files below the trial's folder by name; links are not followed, so nothing outside is read."""
     own = {paths.result, paths.timeline, paths.archive}
     files = sorted(path for path in files_below(paths.directory) if path not in own)
-    return {_name(path.relative_to(paths.directory)): path for path in files}
+    return {_name(str(path)[len(f"{paths.directory}/") :]): path for path in files}
 
 
-def _name(path: Path) -> str:
-    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
-
-
-def _compare(expected: Mapping[str, str], present: Mapping[str, Path | bytes]) -> list[ChecksumProblem]:
-    found = [ChecksumProblem(name, "added") for name in present.keys() - expected.keys()]
-    found += [ChecksumProblem(name, "missing") for name in expected.keys() - present.keys()]
-    for name, digest in expected.items():
-        if name in present and (problem := _difference(present[name], digest)):
-            found.append(ChecksumProblem(name, problem))
-    return sorted(found, key=lambda item: item.file)
-
-
-def _difference(source: Path | bytes, expected: str) -> str | None:
-    digest = hashlib.sha256(source).hexdigest() if isinstance(source, bytes) else sha256_if_readable(source)
-    return "unreadable" if digest is None else None if digest == expected else "changed"
+def _name(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -191,7 +191,8 @@ def tailmean(reading: Reading, n: int) -> Estimate:
 def window(reading: Reading, a: int, b: int) -> Estimate:
     """Average the records that end iterations a+1 … b: a dropped, b − a measured."""
     need_steps(reading, a)
-    done = [step - reading.steps_before for step in reading.steps_done]
+    done, before = reading.steps_done, reading.steps_before
+    done = [step - before for step in done] if before else done
     need(max(filter(isfinite, done)) + reading.spacings.usual > b, "few_before", iteration=b)
     ends = zip(reading.usable, entries_at(done, reading.usable), strict=True)
     inside = [index for index, end in ends if a < end <= b]
