@@ -44,6 +44,14 @@ def test_lines_of_json_and_steps_of_the_protocol_are_understood(dlperf, tmp_path
     assert [item["launch"]["command"][-1] for item in plan["configurations"]] == ["120"]
 
 
+@pytest.mark.parametrize("words", ["--micro-batch-size=32", "--bs 32"])
+def test_a_batch_size_that_an_option_states_is_that_of_the_entry(dlperf, tmp_path, words):
+    code, err = proposed(dlperf, tmp_path, JSON_LINES, words=words)
+    assert code == 0, err
+    assert "batch size 32 by its option: with {batch_size} in its place, others can be measured" in err
+    assert "batch_sizes: [32]" in (tmp_path / "bench" / "catalog" / "train.yaml").read_text()
+
+
 def test_a_format_that_is_known_needs_no_entry(dlperf, tmp_path):
     line = "DLPERF 2026-01-31T12:00:{:02}.5Z step={} samples={} loss=2.0 throughput=40.0"
     code, err = proposed(dlperf, tmp_path, f"for n in range(1, 31): print('{line}'.format(n, n, n * 40))")

@@ -137,7 +137,9 @@ def _say_recognised(output: Output, recognised: ProgramOutput, say: Say) -> None
 
 def _say_guesses(program: Program, recognised: ProgramOutput, shipment: Shipment | None, say: Say) -> None:
     known = program.is_batch_size_known or recognised.logged_batch_size
-    if recognised.rests_on_batch_size and not known:
+    if program.batch_size > 1 and not known:
+        say(f"batch size {program.batch_size} by its option: with {{batch_size}} in its place, others can be measured")
+    elif recognised.rests_on_batch_size and not known:
         say("the program prints steps and no batch size: this is right for 1 sample a step; say how many with -b N")
     if shipment and shipment.reads:
         say(f"not sent with the program, put it on each machine: {shipment.reads_text}")

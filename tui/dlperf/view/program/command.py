@@ -33,6 +33,7 @@ _FIXED = {
 _BATCHES = ("batch_size", "global_batch_size", "node_batch_size")
 _COUNTS = ("steps", "skip_steps", "take_steps")
 _PYTHON = re.compile(r"python\d*(?:\.\d+)?")
+_BATCH_OPTION = re.compile(r"--?(?:[a-z]+[-_])*(?:batch[-_]?size|bsz?)(?:=(\d+))?", re.IGNORECASE)
 _ID, _NO_ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}"), re.compile(r"[^a-z0-9.-]+")
 
 
@@ -92,10 +93,19 @@ def read_program(text: str, folder: Path, batch_size: int | None = None, name: s
     chosen = name or _name_of(words)
     if not _ID.fullmatch(chosen):
         raise RequestError(f"--name {chosen!r}: only a-z, 0-9, dot and hyphen, beginning with a letter or digit")
-    program = Program(words, os.path.abspath(found), chosen, folder, batch_size or 1, batch_size is not None)
+    size = batch_size or _written_batch_size(words) or 1
+    program = Program(words, os.path.abspath(found), chosen, folder, size, batch_size is not None)
     if batch_size or not program.takes_batch_size:
         return program
     return replace(program, batch_size=BATCH_SIZE, is_batch_size_known=True)
+
+
+def _written_batch_size(words: Sequence[str]) -> int | None:
+    """Return the number of an option that is called a batch size."""
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        if (option := _BATCH_OPTION.fullmatch(word)) and (text := option[1] or following).isdecimal():
+            return int(text)
+    return None
 
 
 def _refuse_unknown_placeholders(words: Sequence[str]) -> None:
