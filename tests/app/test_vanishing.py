@@ -9,6 +9,7 @@ import pytest
 from builder import engine_of, finished_campaign, running_campaign
 from driving import driving, press, screen_of, until, until_gone, until_said, until_shown
 
+from dlperf.app.dialogs.pages import ListPage
 from dlperf.app.screens.campaigns import CampaignsScreen
 from dlperf.app.screens.trial import TrialScreen
 from dlperf.app.screens.watch import WatchScreen
@@ -67,6 +68,7 @@ async def test_a_key_for_a_trial_that_is_not_drawn_yet_is_passed_over(workspace:
         assert watch.campaign is not None
         trial = TrialScreen(watch.campaign, next(iter(watch.campaign.status.trials)))
         assert await pilot.app.run_action("measured_lines", trial)
+        assert await pilot.app.run_action("delete", ListPage("", [], {}))
 
 
 async def test_a_campaign_renamed_in_the_list_is_watched_by_its_new_name(workspace: WorkspacePaths):

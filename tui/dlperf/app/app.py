@@ -154,8 +154,13 @@ class DlperfApp(Guarded, App[str]):
         target, name, parameters = self._parse_action(action, default_namespace or self, namespaces)
         if isinstance(target, PlaceScreen) and (not target.is_mounted or is_closing(target)):
             return True
-        if await super().run_action(action, default_namespace, namespaces):
-            return True
+        try:
+            if await super().run_action(action, default_namespace, namespaces):
+                return True
+        except NoMatches:
+            if isinstance(target, Screen) and not target.is_mounted:  # a page whose parts are not made yet
+                return True
+            raise
         return isinstance(target, PlaceScreen) and target.refuse(name, parameters)
 
     def notify(
