@@ -62,7 +62,7 @@ def test_missing_figures_sort_last_in_both_directions():
 def test_a_bar_shows_the_share_of_the_best_of_the_same_case_and_the_best_is_marked():
     half, other = result("b", 100.0, framework="paddle"), result("c", 20.0, case="vgg16")
     view = ResultsView(rows=(FAST, half, other, NONE))
-    assert [view.cells(row).cells[7].strip() for row in view.items()] == ["★", "████░░░░", "★", "-"]
+    assert [view.cells(row).cells[7].strip() for row in view.items()] == ["best", "████░░░░", "best", "-"]
     assert values(view.sorted_by(7)) == [20.0, 200.0, 100.0, None]
 
 

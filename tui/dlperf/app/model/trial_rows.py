@@ -74,7 +74,7 @@ def group_row(
 ) -> Row:
     parts = [_ended_text([trial.state for trial in trials])]
     if share is not None:
-        parts.append(_("★ best") if share == 1.0 else _("{share} of best", share=percent(share)))
+        parts.append(_("best") if share == 1.0 else _("{share} of best", share=percent(share)))
     if values:
         parts.append(_("median {value}", value=number(median(values), unit)))
     if stopped:

@@ -16,7 +16,6 @@ from dlperf.table.model import ConfigurationResult
 from dlperf.view.text import number, percent, printable, spread
 
 BAR_WIDTH = 8
-BEST = "★ ".ljust(BAR_WIDTH)
 AXES = ("case", "framework", "precision", "batch_size", "gpus", "hardware")
 KEYS = (*AXES, "value", "share", "spread", "n", "speedup", "mfu", "campaign", "status")
 """What the columns are sorted by."""
@@ -92,7 +91,7 @@ class ResultsView(SortedView[ConfigurationResult]):
             case,
             *axes,
             _figure_cell(item, SHORT_UNITS if self.short_units else {}),
-            NOTHING if share is None else BEST if share == 1.0 else bar(share, BAR_WIDTH),
+            NOTHING if share is None else _("best") if share == 1.0 else bar(share, BAR_WIDTH),
             spread(item.spread),
             "-" if item.n is None else str(item.n),
             "-" if item.speedup is None else f"{item.speedup:.2f}×",
