@@ -12,7 +12,8 @@ import pytest
 
 from dlperf.formats.samples import Run, Samples
 from dlperf.runs.published import LocalizedText, PublishedFigure, PublishedReport
-from dlperf.verification.audit import AuditRow, LocalLog, audit, same_log, verdict_of, verdicts_of
+from dlperf.verification.audit import AuditRow, audit, verdict_of, verdicts_of
+from dlperf.verification.raw_logs import LocalLog, same_log
 
 FIGURE = PublishedFigure(
     model="ResNet50V1.5",

@@ -138,7 +138,7 @@ def verify(
     from dlperf.evidence.logs import log_reader
     from dlperf.runs.lookup import find_campaign
     from dlperf.runs.store import each_readable
-    from dlperf.verification.audit import require_folders
+    from dlperf.verification.raw_logs import require_folders
     from dlperf.verification.remembered import RightTrials
     from dlperf.verification.verify import PUBLISHED, verify_campaign, verify_published
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -10,16 +10,15 @@ from pathlib import Path
 from dlperf.catalog.axes import Configuration, field_values
 from dlperf.errors import DlperfError
 from dlperf.evidence.logs import LogReader, log_reader
-from dlperf.evidence.sources import find_files
 from dlperf.formats.samples import Run
 from dlperf.measured.run import StatedFacts, measure_run
 from dlperf.measured.throughput.figure import Figure
 from dlperf.messages import Message, message
-from dlperf.runs.archive import TrialFiles, sha256_of
-from dlperf.runs.paths import CampaignPaths, WorkspacePaths
+from dlperf.runs.archive import sha256_of
+from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.published import PublishedFigure, PublishedReport, load_reports
-from dlperf.runs.records import CampaignRecord, TrialRecord, utc_now
-from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, write_record
+from dlperf.runs.records import CampaignRecord, utc_now
+from dlperf.runs.store import Complain, each_readable, read_campaign, write_record
 from dlperf.table.audited import (
     DIFFERS,
     EXACT,
@@ -32,6 +31,7 @@ from dlperf.table.audited import (
     read_verdicts,
 )
 from dlperf.table.published import FIGURES, configuration_of, gpus_per_node, unit_of
+from dlperf.verification.raw_logs import LocalLog, find_log, imported_logs, logs_in_folder, parts_of_name
 from dlperf.version import version
 
 LOGS_IN_MEMORY = 16
@@ -84,17 +84,6 @@ COLUMNS = (*_FIRST, *(item.name for item in fields(AuditRow) if item.name not in
 _OF_A_VERDICT = ("recomputed", "from_timestamps", "verdict", "log_sha256", "date", "version")
 
 
-@dataclass(frozen=True)
-class LocalLog:
-    """A local copy of a raw log."""
-
-    source: str
-    """``owner/repository@commit:path``, or the path alone, from any folder on."""
-    location: str
-    imported: bool = False
-    """It lies below ``runs/`` and is the source's as its import says, which others may have sent."""
-
-
 ReadRuns = Callable[[LocalLog], Sequence[Run]]
 Digest = Callable[[LocalLog], str]
 """SHA-256 of a log."""
@@ -123,12 +112,14 @@ def audit(
     for report in reports:
         for item in report.figures:
             if item.metric in FIGURES and item.value is not None:
-                found = _find_log(item, index)
+                found = find_log(item, index)
                 before = kept.get(key_of(report.id, item))
                 if found and found.imported and before and digest(found) != before.log_sha256:
                     complain(f"{found.location}: not the log that gave {item.printed} on {before.date}: not counted")
                     found = None
-                certain = bool(found and _parts(found.source)[0]) or len(versions[_parts(item.log)[1]]) == 1
+                certain = (
+                    bool(found and parts_of_name(found.source)[0]) or len(versions[parts_of_name(item.log)[1]]) == 1
+                )
                 row = _row(report, item, found, certain, read)
                 if found and row.recomputed is not None:
                     row = replace(row, log_sha256=digest(found))
@@ -137,34 +128,13 @@ def audit(
     return rows
 
 
-def same_log(published: str, local: str) -> bool:
-    """Whether two names are of one log: the shorter path ends the longer one, and commits do not differ."""
-    (commit, path), (local_commit, local_path) = _parts(published), _parts(local)
-    if commit and local_commit and commit != local_commit:
-        return False
-    shorter, longer = sorted((path.split("/"), local_path.split("/")), key=len)
-    return longer[-len(shorter) :] == shorter
-
-
-def _parts(name: str) -> tuple[str, str]:
-    """Split a name into ``owner/repository@commit``, which may be "", and the path."""
-    commit, colon, path = name.partition(":")
-    return (commit, path) if colon and "@" in commit else ("", name)
-
-
 def _versions(figures: Iterable[PublishedFigure]) -> dict[str, set[str]]:
     """Return the commits of each published log, by its path."""
     found: dict[str, set[str]] = {}
     for item in figures:
-        commit, path = _parts(item.log)
+        commit, path = parts_of_name(item.log)
         found.setdefault(path, set()).add(commit)
     return found
-
-
-def _find_log(item: PublishedFigure, index: Mapping[str, list[LocalLog]]) -> LocalLog | None:
-    path = _parts(item.log)[1]
-    logs = index.get(path.rpartition("/")[2], ()) if path else ()
-    return next((log for log in logs if same_log(item.log, log.source)), None)
 
 
 def _row(
@@ -252,9 +222,9 @@ def audit_workspace(
     places = {
         log: path
         for name, record in records.items()
-        for log, path in _imported(workspace.campaign(name), record, damaged)
+        for log, path in imported_logs(workspace.campaign(name), record, damaged)
     }
-    places |= {log: path for folder in folders for log, path in _in_folder(folder)}
+    places |= {log: path for folder in folders for log, path in logs_in_folder(folder)}
     logs = log_reader(workspace)
 
     @lru_cache(maxsize=LOGS_IN_MEMORY)
@@ -279,41 +249,6 @@ def write_verdicts(workspace: WorkspacePaths, rows: Iterable[AuditRow]) -> None:
     """Keep the verdicts of an audit in the folder of the owner."""
     kept = verdicts_of(rows)
     write_record(workspace.audit, Verdicts(tuple(kept[key] for key in sorted(kept))))
-
-
-def require_folders(texts: Iterable[str]) -> None:
-    """Raise RequestError unless each ``[owner/repository@commit:]folder`` exists."""
-    find_files([Path(_parts(text)[1]) for text in texts])
-
-
-def _in_folder(text: str) -> Iterator[tuple[LocalLog, Path]]:
-    """Yield the files of ``[owner/repository@commit:]folder`` and their paths."""
-    commit, folder = _parts(text)
-    for file in find_files([Path(folder)])[0]:
-        source = f"{commit}:{file.name}" if commit else file.name
-        yield LocalLog(source, file.name), file.opened
-
-
-def _imported(
-    campaign: CampaignPaths, record: CampaignRecord, damaged: Complain | None
-) -> Iterator[tuple[LocalLog, Path]]:
-    """Yield the raw logs of an imported campaign and their paths."""
-
-    def complain(problem: str) -> None:
-        if damaged is not None:
-            damaged(f"{problem}: left out of the audit; import its log again, or put the file back from a copy")
-
-    folders = {
-        item.configuration.id: item.launch.nodes[0].name for item in record.configurations if item.launch.imported
-    }
-    for key in record.trials:
-        if key.configuration in folders:
-            paths = campaign.trial(key)
-            trial = read_record_if_whole(paths.trial, TrialRecord, complain, TrialFiles(paths).read)
-            if trial and trial.source:
-                for path in paths.node(folders[key.configuration]).logs()[:1]:
-                    location = path.relative_to(campaign.directory.parents[1]).as_posix()
-                    yield LocalLog(trial.source, location, imported=True), path
 
 
 def _runs(path: Path, logs: LogReader) -> Sequence[Run]:
