@@ -12,6 +12,7 @@ from driving import driving, is_reading, press, screen_of, shown, until, until_g
 from claimable import claimable
 from dlperf.app.app import DlperfApp
 from dlperf.app.model.results.comparison import comparable, comparison_of
+from dlperf.app.model.results.side_by_side import side_by_side
 from dlperf.app.model.results.table import ResultsView, about_result, by_peers, peers_key, version_lines
 from dlperf.app.model.table import has_words
 from dlperf.app.screens.results import ResultsScreen
@@ -332,6 +333,14 @@ def test_details_name_axes_caveats_first_and_the_version_that_a_lock_pins():
     assert [ResultsView().cells(each).tone for each in (waiting, failed)] == ["dim", "bad"]
     assert version_lines({"facts.version": "2.9", "framework_version": "2.11"}) == ["version 2.11"]
     assert version_lines({"facts.version": "0.2.5", "options.stack": "True"}) == ["version 0.2.5"]
+
+
+def test_results_that_differ_in_an_axis_of_their_recipe_are_headed_by_it():
+    rows = [result("one", value, axes=(("compile", compiled),)) for value, compiled in ((4.0, "yes"), (5.0, "no"))]
+    columns, lines = side_by_side(rows, [{}, {}])
+    assert [column.title for column in columns] == ["", "compile yes", "compile no"]
+    assert lines["compile"].cells == ("compile", "yes", "no")
+    assert lines["ratio, unlike settings"].cells[1:] == ("1.000×", "1.250×")
 
 
 async def test_marked_figures_are_compared_side_by_side_and_copied(workspace: WorkspacePaths):

@@ -49,8 +49,7 @@ def side_by_side(
         "n": [str(row.n or NOTHING) for row in rows],
         _("protocol"): [row.protocol or NOTHING for row in rows],
     }
-    lines |= zip((column.title for column in axis_columns(9, 9, 9)), zip(*map(axes_of, rows), strict=True), strict=True)
-    lines |= _unlike_conditions(conditions)
+    lines |= _axes(rows) | _unlike_conditions(conditions)
     columns = [Column("", 24, importance=9), *(Column(title, 16, importance=8) for title in _titles(rows))]
     return columns, {
         name: Row((name, *map(printable, cells)), tones=("dim", *["" if len({*cells}) == 1 else "warn"] * len(cells)))
@@ -58,13 +57,21 @@ def side_by_side(
     }
 
 
+def _axes(rows: Sequence[ConfigurationResult]) -> dict[str, Sequence[str]]:
+    """Return the value of each result on each axis, also on those that only some recipes have."""
+    titles = (column.title for column in axis_columns(9, 9, 9))
+    further = dict.fromkeys(name for row in rows for name, _value in row.axes)
+    values = zip(titles, zip(*map(axes_of, rows), strict=True), strict=True)
+    return {**dict(values), **{name: [str(dict(row.axes).get(name, NOTHING)) for row in rows] for name in further}}
+
+
 def _titles(rows: Sequence[ConfigurationResult]) -> list[str]:
     """Return a title for each result: its campaign; in one campaign the axes in which they differ."""
     names = [title_of(row) for row in rows]
-    axes = zip((column.title for column in axis_columns(9, 9, 9)), *map(axes_of, rows), strict=True)
+    further = {name for row in rows for name, _value in row.axes}
     unlike = [
-        [printable(f"{axis} {value}" if value.isdigit() else value) for value in values]
-        for axis, *values in axes
+        [printable(f"{axis} {value}" if value.isdigit() or axis in further else value) for value in values]
+        for axis, values in _axes(rows).items()
         if len({*values}) > 1
     ]
     return [" ".join(parts) for parts in zip(*unlike, strict=True)] if unlike and len({*names}) == 1 else names
@@ -84,7 +91,7 @@ def _ratio(row: ConfigurationResult, first: ConfigurationResult) -> str:
 
 
 def _ratio_title(rows: Sequence[ConfigurationResult]) -> str:
-    alike = len({(row.case, row.precision, row.batch_size, row.gpus_total) for row in rows}) == 1
+    alike = len({(row.case, row.precision, row.batch_size, row.gpus_total, row.axes) for row in rows}) == 1
     return _("ratio") if alike else _("ratio, unlike settings")
 
 
