@@ -105,6 +105,12 @@ FOUND_FIRST = {
     "Slurm": "guide/slurm.html",
     "import logs": "guide/logs.html",
     "logo": "guide/publishing.html",
+    "RSS": "about.html",
+    "how sure": "results/methodology.html",
+    "days": "results/your-number.html",
+    "cheapest GPU": "results/your-number.html",
+    "dispute": "guide/reproducing.html",
+    "send a better program": "guide/programs.html",
 }
 """What a reader types → the beginning of the address that answers it."""
 
