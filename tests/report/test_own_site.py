@@ -110,7 +110,7 @@ FOUND_FIRST = {
     "days": "results/your-number.html",
     "cheapest GPU": "results/your-number.html",
     "dispute": "guide/reproducing.html",
-    "send a better program": "guide/programs.html",
+    "better program": "guide/programs.html",
 }
 """What a reader types → the beginning of the address that answers it."""
 

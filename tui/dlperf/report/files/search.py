@@ -51,7 +51,8 @@ NODE_NAME = re.compile(r"(?P<name>\b\w)=(?P=name)\+(?P<edge>\w)\+(?P<node>\w)\.i
 so that some of many numbers are lost, and a search for the beginning of others ends in an error."""
 RANKS = {
     "results/your-number.html#pair": 2.0,  # whose heading names two accelerators; the page of each comes first
-    **dict.fromkeys(("results/methodology.", "results/your-number.", "guide/data.html#how-to-cite"), 8.0),
+    **dict.fromkeys(("results/methodology.", "results/your-number."), 8.0),
+    **dict.fromkeys(("guide/data.html#how-to-cite", "guide/programs.html#send-a-better-program"), 8.0),
     **dict.fromkeys(("guide/", "about.", "results/explorer."), 4.0),
     **dict.fromkeys(("results/reports/all-sources/", "results/hardware/"), 2.5),
     "results/reports/published/": 0.5,
