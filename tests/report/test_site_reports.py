@@ -411,8 +411,10 @@ def test_a_case_of_several_sources_has_a_page_with_each_result_beside_the_best_o
 def test_the_precision_of_most_frameworks_comes_first_and_an_unknown_one_last() -> None:
     best = {"fp8": ("alpha", 9.0), "bf16": ("beta", 4.0), "unstated": ("gamma", 8.0), "bf16-pure": ("gamma", 5.0)}
     rows = [measured(name, value=value, precision=form) for form, (name, value) in best.items()]
+    rows.append(measured("delta", value=7.0, precision="bf16", axes=(("task", "lora"),)))
     text = model(ENGLISH, replace(sample(), results=tuple(rows)), rows[0].case, rows)
-    assert [row[0] for row in rows_of(text)[1:]] == ["BF16", "BF16-PURE", "FP8", "not stated"]
+    assert [row[0] for row in rows_of(text)[1:]] == ["BF16", "BF16", "BF16-PURE", "FP8", "not stated"]
+    assert [row[1] for row in rows_of(text)[1:3]] == ["Beta", "delta"]
 
 
 def test_without_rivals_a_report_opens_with_the_precision_of_most_frameworks_and_names_the_settings_of_each() -> None:

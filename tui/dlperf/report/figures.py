@@ -38,7 +38,10 @@ StatedAxes = Mapping[str, tuple[tuple[str, AxisValue], ...]]
 TUNING = {"stock": N_("stock programs"), "tuned": N_("tuned programs")}
 """What a recipe states of its program → words."""
 NONE_STATED: StatedAxes = MappingProxyType({})
-OPTIONS = {"True": N_("yes"), "False": N_("no"), "dynamic": N_("dynamic"), "static": N_("static")}
+OPTIONS = {
+    **{"True": N_("yes"), "False": N_("no"), "dynamic": N_("dynamic"), "static": N_("static")},
+    **{"synthetic": N_("synthetic"), "made text": N_("made text"), "made images": N_("made images")},
+}
 """Stored values of options → words."""
 STATES = (
     *(N_("planned"), N_("submitted"), N_("running"), N_("succeeded"), N_("failed"), N_("timed_out")),

@@ -44,29 +44,37 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
     page = Page(language, data, at.model_page(case))
     ordered = by_precision(results)
     here = {chip(data, row) for row in ordered if data.kind(row.campaign) == "measured"}
-    chips = grouped(sorted(ordered, key=lambda row: chip(data, row) not in here), lambda row: chip(data, row))
+    chips = grouped(ordered, lambda row: chip(data, row))
+    names = sorted(chips, key=lambda name: (name not in here, -max(map(_per_gpu, chips[name]))))
     return page.render(
         "model.md.j2",
         title=page._("{case}, all sources", case=data.case_title(case)),
         shared=shared_title(page, case, results),
         your_number=page.your_number(case),
         methodology=at.relative(page.path, at.METHODOLOGY),
-        chips=[OnChip(name, at.slug(name.lower()), _table(page, rows)) for name, rows in chips.items()],
+        chips=[OnChip(name, at.slug(name.lower()), _table(page, chips[name])) for name in names],
     )
 
 
 def by_precision(results: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
-    """Return the precision at which most frameworks ran first, an unknown one last; within it the highest value."""
+    """Return the precision at which most frameworks ran first, an unknown one last; within it the highest value.
+
+    What leaves out work of the model, as LoRA does, comes last in its precision.
+    """
     families = {
         name: {family_of(row.framework) for row in rows} for name, rows in grouped(results, base_precision).items()
     }
 
     def standing(row: ConfigurationResult) -> tuple[object, ...]:
         name = base_precision(row)
-        common = (row.unit, name == UNSTATED, -len(families[name]), name)
-        return *common, row.precision, -(figures.per_gpu(row) or row.score)
+        common = (row.unit, name == UNSTATED, -len(families[name]), name, row.precision)
+        return *common, not is_training(row), -_per_gpu(row)
 
     return sorted(results, key=standing)
+
+
+def _per_gpu(row: ConfigurationResult) -> float:
+    return figures.per_gpu(row) or row.score
 
 
 def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
