@@ -39,7 +39,8 @@ class ChooseScreen(ChoiceLists):
     place = "choose"
     about = N_(
         "Mark what to measure. A list without a mark means all that fits. Entries in grey cannot be had with what is "
-        "marked in the other lists; the line below the lists says why. The plan below changes with every mark."
+        "marked in the other lists; the line below the lists says why. ( ) stands before machines that are not here: "
+        "their plans can be looked at, not run. The plan below changes with every mark."
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("choose")
 
