@@ -27,9 +27,11 @@ from dlperf.view.text import count_noun, one_line
 if TYPE_CHECKING:
     from dlperf.catalog.files.load import Catalog
     from dlperf.derived.importing import ImportedLog, ImportPlan
+    from dlperf.evidence.logs import LogReader
     from dlperf.evidence.names import NameFacts
     from dlperf.measured.model import TrialResult
     from dlperf.plan import PlannedProtocol, TrialKey
+    from dlperf.runs.paths import WorkspacePaths
 
 commands = typer.Typer()
 
@@ -90,9 +92,8 @@ def import_logs(
     as_json: JsonOption = False,
 ) -> None:
     """Import third-party logs, unchanged. Configurations are read from their content, then from their names."""
-    from dlperf.derived.import_writer import refuse_existing, write_import
+    from dlperf.derived.import_writer import refuse_existing
     from dlperf.derived.importing import ImportRequest, plan_import
-    from dlperf.derived.third_party import write_report
     from dlperf.evidence.log_table import check_date, read_log_table
     from dlperf.evidence.logs import LogReader
     from dlperf.evidence.names import parse_pattern
@@ -127,8 +128,7 @@ def import_logs(
     plan = plan_import(request, catalog, logs)
     if not as_json and _confirms_names(plan):
         plan = plan_import(replace(request, trusts_names=True), catalog, logs)
-    write = write_report if report else write_import
-    results = write(workspace, report or campaign, plan, logs) if plan.trials and not dry_run else {}
+    results = {} if dry_run else _write(workspace, campaign, report, plan, logs)
     if as_json:
         print_json(_document(campaign or report, dry_run, plan, results))
     else:
@@ -138,6 +138,17 @@ def import_logs(
         raise typer.Exit(ExitCode.BAD_REQUEST)
     if any(item.is_log for item in plan.skipped):
         raise typer.Exit(ExitCode.MEASURED_FAILED)
+
+
+def _write(
+    workspace: WorkspacePaths, campaign: str, report: str, plan: ImportPlan, logs: LogReader
+) -> dict[TrialKey, TrialResult]:
+    """Write a campaign or a report, and return what was measured; nothing of a plan without trials."""
+    from dlperf.derived.import_writer import write_import
+    from dlperf.derived.third_party import write_report
+
+    write = write_report if report else write_import
+    return write(workspace, report or campaign, plan, logs) if plan.trials else {}
 
 
 def _confirms_names(plan: ImportPlan) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +19,7 @@ from dlperf.view.text import count_noun, one_line, percent, spread
 if TYPE_CHECKING:
     from dlperf.catalog.axes import Configuration
     from dlperf.plan import Selection
-    from dlperf.runs.paths import CampaignPaths
+    from dlperf.runs.paths import CampaignPaths, WorkspacePaths
     from dlperf.table.model import ConfigurationResult
     from dlperf.verification.verify import Difference, Verification
 
@@ -135,27 +136,12 @@ def verify(
     Third-party results (alone: ``dlperf verify published``) are recomputed where their raw logs are imported or named
     with --logs.
     """
-    from dlperf.evidence.logs import log_reader
-    from dlperf.runs.lookup import find_campaign
-    from dlperf.runs.store import each_readable
     from dlperf.verification.raw_logs import require_folders
-    from dlperf.verification.remembered import RightTrials
-    from dlperf.verification.verify import PUBLISHED, verify_campaign, verify_published
 
     workspace = options.read_workspace(context)
     require_folders(raw_logs or ())
-    only_published = campaign == PUBLISHED
-    chosen = workspace.campaigns() if not campaign else () if only_published else (find_campaign(workspace, campaign),)
-    logs = log_reader(workspace, options.print_skipped)
     unreadable: list[DlperfError] = []
-
-    def recompute(paths: CampaignPaths) -> Verification:
-        return verify_campaign(paths, logs, write=write, right=RightTrials(workspace, paths))
-
-    found = list(each_readable(chosen, recompute, unreadable.append))
-    if only_published or raw_logs or not campaign:
-        published = partial(verify_published, folders=raw_logs or (), write=write)
-        found += each_readable([workspace], published, unreadable.append)
+    found = _verified(workspace, campaign, raw_logs or (), write, unreadable.append)
     if as_json:
         print_json(found)
     else:
@@ -165,6 +151,33 @@ def verify(
     options.report_unreadable(unreadable)
     if any(not item.corrected for verification in found for item in verification.differences):
         raise typer.Exit(ExitCode.MEASURED_FAILED)
+
+
+def _verified(
+    workspace: WorkspacePaths,
+    campaign: str | None,
+    raw_logs: Sequence[str],
+    write: bool,
+    complain: Callable[[DlperfError], object],
+) -> list[Verification]:
+    """Recompute one campaign or all, and third-party results where none or these are named."""
+    from dlperf.evidence.logs import log_reader
+    from dlperf.runs.lookup import find_campaign
+    from dlperf.runs.store import each_readable
+    from dlperf.verification.remembered import RightTrials
+    from dlperf.verification.verify import PUBLISHED, verify_campaign, verify_published
+
+    only_published = campaign == PUBLISHED
+    chosen = workspace.campaigns() if not campaign else () if only_published else (find_campaign(workspace, campaign),)
+    logs = log_reader(workspace, options.print_skipped)
+
+    def recompute(paths: CampaignPaths) -> Verification:
+        return verify_campaign(paths, logs, write=write, right=RightTrials(workspace, paths))
+
+    found = list(each_readable(chosen, recompute, complain))
+    if only_published or raw_logs or not campaign:
+        found += each_readable([workspace], partial(verify_published, folders=raw_logs, write=write), complain)
+    return found
 
 
 def _print_recomputed(found: list[Verification]) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from dlperf.catalog.axes import profiled_configuration
 from dlperf.catalog.files.load import Catalog, load_catalog
 from dlperf.catalog.hardware import Hardware
-from dlperf.errors import DlperfError
 from dlperf.evidence.logs import log_reader
 from dlperf.opening import files_below
 from dlperf.plan import PlannedConfiguration
@@ -35,37 +34,49 @@ HERE = "local"
 """Id of the built-in entry of the machine that dlperf runs on."""
 
 
+class _Campaigns:
+    """The campaigns of a workspace with their rows; what cannot be read is left out and listed in ``problems``."""
+
+    def __init__(self, workspace: WorkspacePaths) -> None:
+        self.records: dict[str, CampaignRecord] = {}
+        self.rows: list[ConfigurationResult] = []
+        self.verified: dict[str, Verified] = {}
+        self.problems: list[str] = []
+        self.recheck = WorkspaceRecheck(workspace)
+        self._workspace = workspace
+        list(each_readable(campaigns_of_results(workspace), self._load, self.leave_out))
+
+    def leave_out(self, problem: object) -> None:
+        self.problems.append(f"left out: {problem}")
+
+    def _load(self, paths: CampaignPaths) -> None:
+        refuse_damaged_secrets(paths.directory)
+        found = load_campaign(paths, lambda: log_reader(self._workspace), self.problems.append, self.recheck)
+        self.records[paths.name], rows = found
+        self.rows += rows
+        if verified := read_verified(paths, values_of(rows), self.problems.append):
+            self.verified[paths.name] = verified
+
+
 def load_site_data(workspace: WorkspacePaths, edition: str = "") -> SiteData:
     """Load the data of all pages; what cannot be read is left out and listed in ``problems``."""
-    campaigns: dict[str, CampaignRecord] = {}
-    rows: list[ConfigurationResult] = []
-    verified: dict[str, Verified] = {}
-    problems: list[str] = []
-    recheck = WorkspaceRecheck(workspace)
-
-    def leave_out(error: DlperfError) -> None:
-        problems.append(f"left out: {error}")
-
-    def load(paths: CampaignPaths) -> None:
-        refuse_damaged_secrets(paths.directory)
-        campaigns[paths.name], measured = load_campaign(paths, lambda: log_reader(workspace), problems.append, recheck)
-        rows.extend(measured)
-        if found := read_verified(paths, values_of(measured), problems.append):
-            verified[paths.name] = found
-
-    list(each_readable(campaigns_of_results(workspace), load, leave_out))
-    catalog = load_catalog(workspace.catalog, complain=lambda problem: problems.append(f"left out: {problem}"))
-    reports = load_reports(workspace, leave_out)
+    campaigns = _Campaigns(workspace)
+    problems, recheck = campaigns.problems, campaigns.recheck
+    catalog = load_catalog(workspace.catalog, complain=campaigns.leave_out)
+    reports = load_reports(workspace, campaigns.leave_out)
     plans = {
-        (name, plan.configuration.id): plan for name, record in campaigns.items() for plan in record.configurations
+        (name, plan.configuration.id): plan
+        for name, record in campaigns.records.items()
+        for plan in record.configurations
     }
-    probed = _probed(workspace, rows, plans, problems.append)
+    probed = _probed(workspace, campaigns.rows, plans, problems.append)
     settings, _ = read_settings(workspace.mkdocs_config)
     address = site_address(settings)
-    checked = audit_workspace(workspace, records=campaigns, reports=reports, damaged=problems.append)
+    checked = audit_workspace(workspace, records=campaigns.records, reports=reports, damaged=problems.append)
+    published = (row for report in reports for row in rows_of_report(report, verdicts_of(checked)))
     return SiteData(
-        results=(*rows, *(row for report in reports for row in rows_of_report(report, verdicts_of(checked)))),
-        campaigns=campaigns,
+        results=(*campaigns.rows, *published),
+        campaigns=campaigns.records,
         problems=(*problems, *recheck.wrong),
         wrong=tuple(recheck.wrong),
         probed=probed,
@@ -78,7 +89,7 @@ def load_site_data(workspace: WorkspacePaths, edition: str = "") -> SiteData:
         cases=catalog.cases,
         protocols=catalog.protocols,
         metrics=catalog.metrics,
-        verified=verified,
+        verified=campaigns.verified,
         audit=tuple(checked),
         address=address,
         edition=edition,
