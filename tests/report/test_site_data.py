@@ -97,11 +97,14 @@ def test_history_and_audit_offer_their_tables_as_data() -> None:
         assert f"{at.page_data(page, 'csv').removeprefix('data/')}" in pages(data)[page]
 
 
-def test_one_gpu_has_no_efficiency_among_the_figures_of_the_charts() -> None:
-    rows = (measured("alpha", 1, efficiency=1.0), measured("alpha", 8, efficiency=0.9375))
+def test_one_gpu_has_no_speedup_and_no_efficiency_among_the_figures_of_the_charts() -> None:
+    rows = (
+        measured("alpha", 1, speedup=1.0, efficiency=1.0),
+        measured("alpha", 8, speedup=7.5, efficiency=0.9375),
+    )
     figures = json.loads(explorer_data(ENGLISH, SiteData(rows)).partition("= ")[2].rstrip().rstrip(";"))
-    place = figures["columns"].index("efficiency")
-    assert {row[place] for row in figures["rows"]} == {None, 0.9375}
+    places = [figures["columns"].index(name) for name in ("speedup", "efficiency")]
+    assert {tuple(row[place] for place in places) for row in figures["rows"]} == {(None, None), (7.5, 0.9375)}
 
 
 def test_an_axis_that_divides_nothing_is_no_condition_of_a_chart_or_of_your_number() -> None:

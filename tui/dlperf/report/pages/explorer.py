@@ -233,8 +233,8 @@ NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "printed": figures.value_text,
     "n": lambda row: row.n,
     "spread": lambda row: row.spread,
-    "speedup": lambda row: row.speedup,
-    "efficiency": lambda row: row.efficiency if row.gpus_total > 1 else None,  # of one GPU it says nothing
+    "speedup": lambda row: row.speedup if row.gpus_total > 1 else None,  # of one GPU both say nothing
+    "efficiency": lambda row: row.efficiency if row.gpus_total > 1 else None,
     "mfu": lambda row: row.mfu,
     "per_joule": figures.per_joule,
     "rate": lambda row: int(is_rate(row.unit, row.direction)),

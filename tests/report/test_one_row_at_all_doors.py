@@ -1,0 +1,73 @@
+"""A row says the same as JSON, CSV and data frame, on the site and in the terminal."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from io import StringIO
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from site_rows import measured
+
+from dlperf.app.model.results.table import ResultsView
+from dlperf.messages import ENGLISH
+from dlperf.report import figures
+from dlperf.report.data import SiteData
+from dlperf.report.files.downloads import results_json, site_rows
+from dlperf.table.columns import csv_text, flat_columns
+from dlperf.table.frame import results_frame
+from dlperf.table.model import ConfigurationResult
+
+NUMBERS = ("value", "spread", "n", "mfu", "samples_per_joule", "batch_size", "nodes", "gpus")
+TEXTS = ("campaign", "hardware", "framework", "case", "precision", "unit", "metric", "protocol", "date", "status")
+SHARE = st.none() | st.floats(0, 1)
+
+
+@st.composite
+def rows(draw: st.DrawFn) -> ConfigurationResult:
+    return replace(
+        measured(
+            unit=draw(st.sampled_from(["images/s", "tokens/s", "s"])), date=draw(st.sampled_from(["", "2026-01"]))
+        ),
+        value=draw(st.floats(1e-6, 1e12)),
+        spread=draw(SHARE),
+        mfu=draw(SHARE),
+        n=draw(st.integers(1, 99)),
+        samples_per_joule=draw(st.none() | st.floats(1e-3, 1e6)),
+        batch_size=draw(st.integers(1, 4096)),
+        nodes=draw(st.integers(1, 64)),
+        gpus=draw(st.integers(1, 8)),
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(rows())
+def test_a_row_is_the_same_as_json_csv_and_frame(row: ConfigurationResult) -> None:
+    stored = json.loads(json.dumps(row.as_data(), default=str))
+    on_site = json.loads(results_json(site_rows(SiteData([row]), [row])))["results"][0]
+    (in_csv,) = csv.DictReader(StringIO(csv_text(flat_columns([row]))))
+    (in_frame,) = results_frame([row]).to_dict("records")
+    for name in NUMBERS:
+        expected = getattr(row, name)
+        assert stored[name] == on_site[name] == expected
+        assert (float(in_csv[name]) if in_csv[name] else None) == expected
+        assert (in_frame[name] == expected) if expected is not None else in_frame[name] != in_frame[name]
+    for name in TEXTS:
+        assert str(stored[name]) == str(on_site[name]) == in_csv[name] == in_frame[name] == str(getattr(row, name))
+    assert stored["configuration"] == on_site["configuration"] == in_csv["configuration"] == row.id
+
+
+@settings(max_examples=25, deadline=None)
+@given(rows())
+def test_page_and_terminal_show_one_value_spread_and_mfu(row: ConfigurationResult) -> None:
+    view = ResultsView(rows=(row,), short_units=False)
+    cells = dict(zip((column.title for column in view.columns()), view.cells(row).cells, strict=True))
+    shown, unit = cells["figure"].removesuffix(" †").split()
+    assert float(shown.replace(",", "")) == float(figures.value_text(row).replace(",", ""))
+    assert unit == row.unit
+    assert cells["spread"] == (figures.spread(row.spread) or "-")
+    assert cells["MFU"] == (figures.percent(row.mfu) or "-")
+    assert cells["n"] == str(row.n)
+    assert figures.figure(ENGLISH, "index.md", row).full == figures.full_text(row)
