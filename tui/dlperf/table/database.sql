@@ -32,7 +32,7 @@ CREATE TABLE results (
   speedup REAL,              -- over one GPU
   efficiency REAL,           -- speedup / GPUs
   mfu REAL,                  -- model FLOPs utilization, 0 to 1
-  samples_per_joule REAL,
+  samples_per_joule REAL,    -- tokens, images or whatever else the unit counts
   tuning TEXT,               -- stock: as the framework's documentation shows, or tuned: anything
   numerics TEXT,             -- JSON object: data types of weights, compute, gradients, reduction, optimizer
   source TEXT,               -- where a published value, or the logs of an imported one, stand
