@@ -12,13 +12,17 @@ from fixtures import LOGS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from counting_workspace import Counting
 from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.log_format import LogFormat
 from dlperf.formats.registry import detect, format_ids, parser_for
+from every_reader import run
+from handmade_trials import own_log
 
 MOST_SECONDS = 0.05
 """Processor time for a line; one of a megabyte takes a tenth of it, and took minutes in a backtracking engine."""
 SIZES = (300, 4_000, 64_000, 1_000_000)
+NUMBER = re.compile(rb"(?<![\w.])\d+(\.\d+)?(?![\w.])")
 FILLERS = (b"1", b"9" * 400, b" ", b".", b"[", b"]", b"(", b"{", b"'", b'"', b",", b":", b" : ", b"|", b"\t", b"\xff")
 FILLERS += (b"e+", b"1.", b"loss: ", b"\0", b"\x1b[0m", b"[1,0]<stdout>:", b"\\ud800", b"a : 1 ", b"Namespace(")
 
@@ -177,3 +181,16 @@ def test_a_format_of_a_workspace_takes_no_longer():
     )
     for part in (b"a", b"x", b"ax"):
         assert _seconds("ours", part * 30_000, extra=[catastrophic]) < MOST_SECONDS
+
+
+@pytest.mark.parametrize("number", [b"1e308", b"9" * 308])
+def test_numbers_that_nothing_measures_end_no_command(counting: Counting, number: bytes):
+    """Sums and products of them are infinite."""
+    workspace, path = counting.workspace, counting.home / "a.log"
+    records = "\n".join(line for line in own_log(100.0).splitlines() if " step=" in line).encode()
+    own = re.sub(rb"throughput=[0-9.]+", b"throughput=" + number, records)
+    for text in (own, *(NUMBER.sub(number, log.read_bytes()) for log in LOGS if log.stem == "tokens-of-records")):
+        path.write_bytes(text)
+        run(workspace, "parse", str(path))
+    path.write_bytes(records)
+    assert "a.log" in run(workspace, "parse", str(path))[0]

@@ -22,6 +22,7 @@ from dlperf.formats.declarations import (
 )
 from dlperf.formats.progress import Position, RunPosition
 from dlperf.formats.samples import COLUMNS, FormatInfo, PrintedMetric, Run, Samples, Summary, Window, append_latest
+from dlperf.formats.text.numbers import LARGEST, bounded
 
 RUN_LIMIT = 1000
 """Runs of one log: a step counter that goes back in every other line must not exhaust the memory."""
@@ -184,7 +185,7 @@ class Recorder:
         samples = self.runs[-1].samples if self.runs else Samples()
         count = len(samples)
         is_whole = bool(self.runs) and self.runs[-1].window != "run" and "continued_rate" not in self.runs[-1].notes
-        if is_whole and count and all(map(isnan, samples.step)) and steps >= count:
+        if is_whole and count and all(map(isnan, samples.step)) and count <= steps < LARGEST:
             samples.step = array("d", (round(steps * (index + 1) / count) for index in range(count)))
 
     def describe_metric(self, name: str, unit: str, direction: Direction) -> None:
@@ -193,7 +194,7 @@ class Recorder:
 
     def add_metric(self, name: str, values: Iterable[float], unit: str = "", direction: Direction = "higher") -> None:
         """Add values of a metric to the current run; those that are not finite are left out."""
-        found, metrics = array("d", filter(isfinite, values)), self._current_run().metrics
+        found, metrics = array("d", filter(isfinite, bounded(values))), self._current_run().metrics
         if found and (name in metrics or len(metrics) < METRIC_LIMIT):
             unit, direction = self._described.get(name, (unit, direction))
             metrics.setdefault(name, PrintedMetric(unit, direction)).values.extend(found)
@@ -295,7 +296,7 @@ class Recorder:
     def _append(self, run: Run, columns: Columns, lines: Sequence[int]) -> None:
         missing = array("d", [nan]) * len(lines)
         for name in COLUMNS:
-            getattr(run.samples, name).extend(array("d", columns[name]) if name in columns else missing)
+            getattr(run.samples, name).extend(bounded(columns[name]) if name in columns else missing)
         run.samples.line.extend(array("q", lines))
         for name in columns:
             if name.startswith(METRIC):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import calendar
 import re
 import time
-from collections.abc import Sequence
-from math import ceil, floor, isfinite, isnan, nan
+from array import array
+from collections.abc import Iterable, Sequence
+from math import ceil, floor, inf, isfinite, isnan, nan
 
 from dlperf.catalog.patterns import ELAPSED, MILLISECONDS, SECONDS
 
@@ -24,6 +25,8 @@ _OTHER = re.compile(rb"[^0-9]")
 _YEAR = re.compile(r"%[yY]")
 _DAY = re.compile(r"%[djcxs]")
 HALF_DAY = 43_200.0
+LARGEST = 1e15
+"""Of a number in a record: more tokens than any training has."""
 
 
 def floats(texts: Sequence[bytes]) -> list[float]:
@@ -49,6 +52,14 @@ def _float(text: bytes) -> float:
         pass
     match = _WRITTEN.fullmatch(_THOUSANDS.sub(b"", text))
     return float(match[1].replace(b",", b"")) * _SUFFIXES[match[2]] if match else nan
+
+
+def bounded(values: Iterable[float]) -> array[float]:
+    """Return numbers with NaN for those that no program measured: sums of them overflow."""
+    found = array("d", values)
+    if sum(map(abs, found)) < LARGEST:
+        return found
+    return array("d", (nan if LARGEST <= abs(value) < inf else value for value in found))
 
 
 def whole_ratio(total: bytes, part: bytes) -> bytes:
