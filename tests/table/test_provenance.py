@@ -114,13 +114,13 @@ def test_power_is_by_energy_counters_where_every_gpu_has_one_that_only_rises(tmp
 
 
 def test_a_window_shorter_than_its_protocol_demands_is_a_finding_with_its_seconds(tmp_path: Path):
-    files = {"n0/out.log": own_log(80.0), "n0/telemetry.csv": telemetry(["0"] * 13)}
+    files = {"n0/out.log": own_log(78.125), "n0/telemetry.csv": telemetry(["0"] * 13)}
     found = measured(TrialPaths(tmp_path / "short"), files, seconds=45).findings
     assert [(item.code, dict(item.message.parameters)) for item in found] == [
-        ("short_window", {"seconds": 10.0, "least": 20}),
-        ("few_readings", {"count": 11, "least": 20}),
+        ("short_window", {"seconds": 10.24, "least": 20}),
+        ("few_readings", {"count": 10, "least": 20}),
     ]
-    files = {"n0/out.log": own_log(20.0), "n0/telemetry.csv": telemetry(["0"] * 45)}
+    files = {"n0/out.log": own_log(20.2), "n0/telemetry.csv": telemetry(["0"] * 45)}
     assert measured(TrialPaths(tmp_path / "long"), files, seconds=45).findings == ()
     assert measured(TrialPaths(tmp_path / "without"), files).findings == ()
 
