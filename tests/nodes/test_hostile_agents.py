@@ -21,9 +21,10 @@ from dlperf.executors import direct
 from dlperf.executors.base import Trial
 from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes import agent_channel, client
+from dlperf.nodes.answers import ANSWER_BYTES, ANSWER_VALUES
 from dlperf.nodes.bootstrap import ANSWER, READY
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.messages import ANSWER_BYTES, ANSWER_VALUES, ByteRange
+from dlperf.nodes.messages import ByteRange
 from dlperf.nodes.transport import LocalTransport
 from dlperf.plan import Launch, Node
 from dlperf.runs.paths import TrialPaths

@@ -12,8 +12,9 @@ from typing import Any
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.messages import Message, message, quoted
 from dlperf.nodes import bootstrap
+from dlperf.nodes.answers import ANSWER_BYTES, decode
 from dlperf.nodes.bootstrap import agent_command, supervisor_archive
-from dlperf.nodes.messages import ANSWER_BYTES, Answer, Frame, decode
+from dlperf.nodes.messages import Answer, Frame
 from dlperf.nodes.transport import Channel, Transport
 
 REQUEST_SECONDS = 120.0

@@ -16,6 +16,7 @@ from uuid import uuid4
 from dlperf.errors import DlperfError, RefusedError, UnreachableError
 from dlperf.messages import Message
 from dlperf.nodes.agent_channel import BROKEN, AgentChannel, open_agent, why_broken
+from dlperf.nodes.answers import sound_report
 from dlperf.nodes.messages import (
     Answer,
     ByteRange,
@@ -34,7 +35,6 @@ from dlperf.nodes.messages import (
     StateNow,
     TrialThere,
     Unreadable,
-    sound_report,
 )
 from dlperf.nodes.transport import Transport
 from dlperf.opening import open_regular
