@@ -76,6 +76,9 @@ async def test_a_trial_that_waits_says_for_what_and_why_it_has_no_log(workspace:
     with engine_of(builder.paths):
         async with driving(workspace, start_screen="watch") as pilot:
             await until_shown(pilot, "waits: Resources (job 4711)", "No log yet: the node has not written anything")
+            reason = quoted("not ready: " + "word " * 40 + "and-then-it-ends")
+            builder.progress({key: TrialProgress(pending_reason=reason)})
+            await until_shown(pilot, "and-then-it-ends")
 
 
 async def test_the_log_that_is_read_stays_when_others_come(workspace: WorkspacePaths):

@@ -16,9 +16,10 @@ from dlperf.runs.records import (
     CampaignRecord,
     CampaignStatus,
     State,
+    TrialProgress,
     TrialStatus,
 )
-from dlperf.view.campaigns import BAD
+from dlperf.view.campaigns import BAD, trial_notes
 from dlperf.view.text import printable
 
 
@@ -131,11 +132,14 @@ def nodes_of(record: CampaignRecord, key: TrialKey) -> tuple[str, ...]:
     return ()
 
 
-def no_log_text(trial: TrialStatus) -> str:
-    """Return why a trial has no log to show."""
-    if trial.state is State.PLANNED:
-        return _("No log yet: the trial has not started.")
+def no_log_text(trial: TrialStatus, progress: TrialProgress | None) -> str:
+    """Return why a trial has no log to show, and for what it waits, which its row cuts."""
     if trial.state.finished:
         cause = render(trial.cause) if trial.cause else _("the reason is not known")
         return _("The trial left no log: {cause}", cause=printable(cause))
-    return _("No log yet: the node has not written anything so far.")
+    first = (
+        _("No log yet: the trial has not started.")
+        if trial.state is State.PLANNED
+        else _("No log yet: the node has not written anything so far.")
+    )
+    return "\n".join((first, *trial_notes(trial, progress)))

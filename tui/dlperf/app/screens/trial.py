@@ -22,7 +22,7 @@ from dlperf.app.model.choice import choice_of_points
 from dlperf.app.model.curve import Series
 from dlperf.app.model.results.side_by_side import title_of
 from dlperf.app.model.trial_pages import command_text, environment_lines, figure_lines, read_environment
-from dlperf.app.model.trials import state_text
+from dlperf.app.model.trials import no_log_text, state_text
 from dlperf.app.screens.log_actions import LogActions
 from dlperf.app.series import SeriesReader, log_of_the_figure, reader_of
 from dlperf.app.watching import CampaignGoneError, WatchedCampaign
@@ -141,7 +141,7 @@ class TrialScreen(LogActions):
 
     def _show_log(self) -> None:
         live = not self._trial.state.finished
-        message = _("No log yet: the trial has not started.") if live else _("There is no log.")
+        message = no_log_text(self._trial, self._campaign.progress_of(self._key))
         self.show_streams(self._campaign.streams(self._key), message, f"#{self._key.number}", live)
 
     def _read_curve_if_new(self) -> None:

@@ -189,7 +189,7 @@ class WatchScreen(TrialList, LogActions):
             self.forget_stream()
         trial = self.campaign.status.trials[key]
         live, streams = not trial.state.finished, self.campaign.streams(key)
-        self.show_streams(streams, no_log_text(trial), self.campaign.name_of(key), live)
+        self.show_streams(streams, no_log_text(trial, self.campaign.progress_of(key)), self.campaign.name_of(key), live)
         self._update_side_logs()
         self.devices.show_trial(self.campaign, key, self.now)
 
