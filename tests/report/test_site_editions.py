@@ -85,9 +85,10 @@ def test_editions_are_listed_and_cited() -> None:
 def test_a_page_that_moved_is_found_at_its_old_address(workspace: WorkspacePaths, built: Path) -> None:
     workspace.site.mkdir(parents=True)
     lines = ["# old new", "", "old/a.html index.html#new", "b.html gone.html", "index.html zh/index.html", "one"]
+    lines += ["a\0b.html index.html", f"{'x' * 300}.html index.html", "index.html/a.html index.html"]
     (workspace.site / "redirects.txt").write_text("\n".join(lines))
     problems = add_kept(workspace, built)
-    assert [problem.partition("redirects.txt:")[2][:1] for problem in problems] == ["4", "5", "6"]
+    assert [problem.partition("redirects.txt:")[2][:1] for problem in problems] == list("456789")
     assert 'content="0; url=../index.html#new"' in (built / "old/a.html").read_text()
     assert "of today" in (built / "index.html").read_text()
 

@@ -100,11 +100,14 @@ def _redirect(site: Path, words: list[str], place: str) -> str:
         return f"{place}: an old and a new address are needed, such as results/a.html results/b.html"
     old, new = words
     path, target = site / old, new.partition("#")[0]
-    if not (site / target).is_file():
-        return f"{place}: {new} is no page of the site"
-    if path.exists() or ".." in Path(old).parts or Path(old).is_absolute():
-        return f"{place}: {old} is a page of the site, or outside it"
-    write_redirect(path, os.path.relpath(new, Path(old).parent), old)
+    try:
+        if not (site / target).is_file():
+            return f"{place}: {new} is no page of the site"
+        if path.exists() or ".." in Path(old).parts or Path(old).is_absolute():
+            return f"{place}: {old} is a page of the site, or outside it"
+        write_redirect(path, os.path.relpath(new, Path(old).parent), old)
+    except (OSError, ValueError):  # a null character, a long name, or a page as a folder
+        return f"{place}: {words} can be no addresses of pages"
     return ""
 
 
