@@ -108,6 +108,12 @@ async def test_a_node_that_sends_nothing_is_said_not_to_answer_before_the_connec
         async with driving(workspace, size=(160, 40), start_screen="watch") as pilot:
             await until_shown(pilot, "h200-01: no answer for 12s", "at least 2h20 left", "2h04 so far", "1h42")
             assert "1m38 left" not in shown(pilot)
+            other = TrialKey(POINTS[0].id, 3)
+            builder.state(other, State.RUNNING, 7000)
+            builder.log(other, "another trial speaks\n")
+            await press(pilot, "home", "F")
+            await until_shown(pilot, "another trial speaks")
+            builder.succeeded(other, 23000.0, 7000)
             written(builder, 0)
             await until_shown(pilot, "about 2h20 left", "1m38 left")
 

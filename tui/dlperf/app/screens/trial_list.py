@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable
 
 from dlperf.app.dialogs.pages import filtered_title, no_match
 from dlperf.app.model.table import Row
+from dlperf.app.model.trial_rows import NO_SILENCE
 from dlperf.app.model.trials import TrialGroup, by_configuration, row_keys, shares_of_best
 from dlperf.app.screens.campaign_actions import CampaignActions
 from dlperf.app.widgets.row_table import RowTable
@@ -83,10 +84,11 @@ class TrialList(CampaignActions):
         self._draw_title()
 
     def _select_running(self) -> None:
-        trials = self.campaign.status.trials.values() if self._follows_running and self.campaign else ()
-        running = [trial.key for trial in trials if trial.state is State.RUNNING]
-        if running and self.trials.selected not in running:
-            self.trials.select(running[0])
+        """Select a trial that runs, where none is selected; one that sends something before one that does not."""
+        if self._follows_running and (campaign := self.campaign) is not None:
+            running = [trial.key for trial in campaign.status.trials.values() if trial.state is State.RUNNING]
+            if running and self.trials.selected not in running:
+                self.trials.select(min(running, key=lambda key: campaign.silences(key, self.now) != NO_SILENCE))
         self._followed = self.trials.selected
 
     def action_rank(self) -> None:
