@@ -37,7 +37,8 @@ class ResultsScreen(SortedTableScreen):
     about = N_(
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
         "(max - min) / median. Better is claimed only with equal numerics, on the same GPUs, with at least {trials} "
-        "trials each in turns and p ≤ {p}. † marks a figure with caveats, which o lists."
+        "trials each in turns and p ≤ {p} for all that is compared at once; the site tests all of its claims together, "
+        "and may claim less. † marks a figure with caveats, which o lists."
     )
     kept = ("view", "_all")
     REASONS: ClassVar[dict[str, str]] = {
