@@ -14,6 +14,7 @@ from dlperf.report.files.search import CUT, JOINER, WORDS, segment_index, segmen
 
 def test_a_listed_word_is_cut_out_of_a_longer_run() -> None:
     assert segment_words("自动混合精度").split(CUT) == ["自动", "混合", "精度"]
+    assert segment_words("所需天数以及最便宜的").split(CUT) == ["所需", "天数", "以及", "最便宜", "的"]
     assert segment_words("的训练吞吐率（单卡）").split(CUT) == ["的", "训练", "吞吐率（单卡）"]
     assert segment_words("BERT 训练 of 8 GPUs") == "BERT 训练 of 8 GPUs"
 

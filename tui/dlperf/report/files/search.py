@@ -21,7 +21,7 @@ LISTED = """
 扩展效率 弱扩展 线性 波动 中位数 均值 平均 估计方法 预热 窗口 稳态 离群 异常 失败 超时 取消 重试 重复 迭代 步数 步骤
 环境 搭建 安装 启动 命令 脚本 参数 选项 配置 结果 报告 日志 时间戳 格式 公布 来源 核对 复现 历史 回退 对比 比较 领先
 浏览 终端 界面 指南 公式 定义 说明 文件 导入 调度 队列 引擎 监控 校验 人脸 识别 图像 分类 策略 优化 读取 加载 能耗
-焦耳 正则表达式 工作区 退出码 阈值
+焦耳 正则表达式 工作区 退出码 阈值 成本 价格 天数 最便宜 许可证 署名 引用 质疑 嵌入 订阅 公平 可靠 更好 程序
 """
 WORDS = frozenset(LISTED.split())
 """Chinese words that a reader may search for; others are found only where a run of characters begins.
