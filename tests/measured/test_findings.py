@@ -9,7 +9,7 @@ import pytest
 from dlperf.evidence.telemetry import GpuReading
 from dlperf.measured.findings.drift import trend
 from dlperf.measured.findings.runs import findings_of_run
-from dlperf.measured.findings.telemetry import findings_of_telemetry
+from dlperf.measured.findings.telemetry import findings_of_telemetry, idle_share
 from dlperf.measured.findings.trials import findings_of_scaling, findings_of_trials
 from dlperf.measured.throughput.figure import figure_of
 from dlperf.measured.throughput.reading import Reading
@@ -302,6 +302,8 @@ def test_a_gpu_that_waits_for_its_host_is_found() -> None:
     (finding,) = findings_of_telemetry([*readings, *[GpuReading("a:1", utilization_percent=70)] * 5])
     assert (finding.code, finding.severity) == ("idle_gpu", "note")
     assert str(finding.message) == "no kernel ran on GPU a:1 in 16 % of the window: host or data held it up"
+    assert idle_share(readings) == pytest.approx(0.02), "recorded below what is noted, too"
+    assert idle_share(readings[:4]) is None
 
 
 def test_a_contended_gpu_is_found() -> None:

@@ -152,6 +152,16 @@ def test_versions_that_print_no_losses_are_compared_without_and_rivals_are_not()
     assert codes(low, high) == ["losses_unprinted"] * 2
 
 
+def test_the_side_behind_must_not_have_waited_for_its_host_by_as_much_as_it_is_behind() -> None:
+    near = claimable(ROW, *(7210.0 + turn for turn in range(5)), turn=1)
+    for idle, other, code in ((0.04, 0.0, "cannot_tell"), (0.04, 0.02, "better"), (0.0, 0.04, "better")):
+        found = claim(of_trials(LOW, idle=idle), of_trials(near, idle=other))
+        assert (found.verdict.code, [why.code for why in found.reasons]) == (
+            code,
+            ["within_idle"] if code == "cannot_tell" else [],
+        )
+
+
 def test_versions_that_report_no_types_are_compared_by_what_is_planned_and_rivals_are_not() -> None:
     planned = of_trials(HIGH, numerics={})
     assert codes(of_trials(LOW, numerics={}), replace(planned, framework="jax")) == []

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from claimable import CONDITIONS, LOW, PYTORCH, ROW, claimable, of_trials
-from dlperf.messages.finding import note, warning
+from dlperf.messages.finding import warning
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim
 from dlperf.verdicts.kinds import campaigns_in_turns
@@ -45,8 +45,9 @@ def test_three_gpus_of_a_kind_count_once_each() -> None:
     assert [why.code for why in claim(*steady[0], rows=doubtful).reasons] == ["with_caveat"], "of a GPU not shown"
     drifting = [*others, replace(last, trials=tuple(replace(trial, drift=-0.09) for trial in last.trials))]
     assert [why.code for why in claim(*steady[0], rows=drifting).reasons] == ["within_drift"], "of a GPU not shown"
-    waiting = of_trials(last, findings=(note("idle_gpu", gpu="a:0", share=0.2),))
-    assert [why.code for why in claim(*steady[0], rows=[*others, waiting]).reasons] == ["within_idle"]
+    waiting = of_trials(others[-1], idle=0.2)
+    assert [why.code for why in claim(*steady[0], rows=[*others[:-1], waiting, last]).reasons] == ["within_idle"]
+    assert claim(*steady[0], rows=[*others, of_trials(last, idle=0.2)]).verdict.code == "better", "ahead all the same"
     few = [
         replace(row, trials=tuple(replace(row.trials[n], losses=((100, 2.0 + n / 10),)) for n in range(2)))
         for row in rows

@@ -49,6 +49,8 @@ class TrialResult:
     """Time from the first to the last record used, by their timestamps; less what a clock was set by meanwhile."""
     drift: float | None = None
     """Change of the speed over the measured window, relative to its start; None if it is unknown or only noise."""
+    idle: float | None = None
+    """Share of the measured window in which no kernel ran on the GPU that worked least; None if it is unknown."""
     telemetry_samples: int = 0
     """Readings of each GPU in the measured window, of the one with the fewest."""
     log: str | None = None

@@ -34,7 +34,7 @@ from dlperf.measured.findings.clock import (
 from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.measured.findings.program_faults import findings_of_programs
 from dlperf.measured.findings.runs import drift_of_run, findings_of_run
-from dlperf.measured.findings.telemetry import findings_of_processors, findings_of_telemetry
+from dlperf.measured.findings.telemetry import findings_of_processors, findings_of_telemetry, idle_share
 from dlperf.measured.findings.trials import findings_of_window
 from dlperf.measured.losses import losses_at_steps
 from dlperf.measured.metrics import Source, metrics_of
@@ -179,6 +179,7 @@ def _result_of(trial: _MeasuredTrial, status: TrialStatus) -> TrialResult:
         last_line=estimate.last_line if estimate else None,
         window_seconds=trial.window_seconds,
         drift=drift_of_run(trial.run.reading, figure) if trial.run else None,
+        idle=idle_share(row.reading for row in trial.rows if row.reading),
         telemetry_samples=min(map(len, trial.gpus), default=0),
         log=evidence.log,
         log_sha256=evidence.log_sha256,

@@ -62,6 +62,7 @@ CREATE TABLE trials (
   last_line INTEGER,
   window_seconds REAL,
   drift REAL,                -- change of the speed over the window, relative to its start
+  idle REAL,                 -- share of the window without a kernel, of the GPU that worked least
   telemetry_samples INTEGER, -- readings of each GPU in the window
   log TEXT,                  -- path in the trial's folder
   log_sha256 TEXT,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dlperf.measured.findings.telemetry import IDLE
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import THIRD_PARTY, incomparable, obstacles, stops, within_drift, within_idle
@@ -175,9 +176,11 @@ def claim(
 
 def _within(compared: Sequence[Pair], found: Verdict | None) -> Iterator[Message]:
     """Yield what else the difference may come from that the test shows."""
-    if found is not None and found.code != "same":
-        yield from within_idle(compared, found.difference)
-    if found is not None and found.code in DECIDED:
+    if found is None or found.code == "same":
+        return
+    decided = found.code in DECIDED
+    yield from within_idle(compared, found.difference, least=0.0 if decided else IDLE)
+    if decided:
         yield from within_drift(compared, found.difference)
 
 

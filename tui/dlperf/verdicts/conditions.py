@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
+from statistics import fmean
 
 from dlperf.catalog.axes import REVISION
 from dlperf.evidence.facts import LIBRARIES
@@ -145,13 +146,22 @@ def within_drift(pairs: Sequence[Pair], difference: float) -> Iterator[Message]:
         yield message("within_drift", difference=abs(difference), drift=drift)
 
 
-def within_idle(pairs: Sequence[Pair], difference: float) -> Iterator[Message]:
-    """Yield that a GPU waited for its host longer than the two results differ: another host could turn them round."""
-    trials = (trial for pair in pairs for row in pair for trial in row.usable_trials)
-    found = (item.message.parameters["share"] for trial in trials for item in trial.findings if item.code == "idle_gpu")
-    idle = max((share for share in found if isinstance(share, float)), default=0.0)
-    if 0 < idle >= abs(difference):
-        yield message("within_idle", difference=abs(difference), idle=idle)
+def within_idle(pairs: Sequence[Pair], difference: float, least: float = 0.0) -> Iterator[Message]:
+    """Yield that the GPUs of the side behind had no kernel for longer, by as much as it is behind: its host may decide.
+
+    Args:
+        least: share of the window from which it matters.
+    """
+    ahead = difference > 0
+    surplus = max((_idle(pair[not ahead]) - _idle(pair[ahead]) for pair in pairs), default=0.0)
+    if surplus > least and surplus >= abs(difference):
+        yield message("within_idle", difference=abs(difference), idle=surplus)
+
+
+def _idle(row: ConfigurationResult) -> float:
+    """Return the mean idle share of the trials; 0 where none is known."""
+    known = [trial.idle for trial in row.usable_trials if trial.idle is not None]
+    return fmean(known) if known else 0.0
 
 
 def _windows(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:

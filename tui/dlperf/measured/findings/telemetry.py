@@ -90,11 +90,19 @@ def _slower(rows: Sequence[GpuReading]) -> Finding | None:
     return note("slower_gpu", gpu=_gpu_names([slowest]), clock=means[slowest], others=others)
 
 
+def idle_share(readings: Iterable[GpuReading]) -> float | None:
+    """Return in which share of the time no kernel ran on the GPU that worked least; None with too few readings."""
+    return max(_idle_shares(readings).values(), default=None)
+
+
 def _idle(rows: Sequence[GpuReading]) -> Finding | None:
-    means = _means((row.gpu, row.utilization_percent) for row in rows)
-    idlest = min(means, key=means.__getitem__, default="")
-    share = 1 - means[idlest] / 100 if means else 0.0
-    return note("idle_gpu", gpu=_gpu_names([idlest]), share=share) if share > IDLE else None
+    shares = _idle_shares(rows)
+    idlest = max(shares, key=shares.__getitem__, default="")
+    return note("idle_gpu", gpu=_gpu_names([idlest]), share=shares[idlest]) if shares.get(idlest, 0.0) > IDLE else None
+
+
+def _idle_shares(readings: Iterable[GpuReading]) -> dict[str, float]:
+    return {gpu: 1 - mean / 100 for gpu, mean in _means((row.gpu, row.utilization_percent) for row in readings).items()}
 
 
 def _means(readings: Iterable[tuple[str, float | None]]) -> dict[str, float]:
