@@ -11,10 +11,10 @@ from driving import driving, is_reading, press, screen_of, shown, until, until_g
 
 from claimable import claimable
 from dlperf.app.app import DlperfApp
-from dlperf.app.model.results.comparison import comparable, comparison_of
+from dlperf.app.model.results.comparison import ComparisonView, comparable, comparison_of
 from dlperf.app.model.results.side_by_side import side_by_side
 from dlperf.app.model.results.table import ResultsView, about_result, by_peers, peers_key, version_lines
-from dlperf.app.model.table import has_words
+from dlperf.app.model.table import columns_that_fit, has_words
 from dlperf.app.screens.results import ResultsScreen
 from dlperf.app.settings import TerminalSettings
 from dlperf.app.widgets.row_table import RowTable
@@ -126,6 +126,13 @@ def test_a_change_is_coloured_where_it_may_be_claimed_and_what_is_missing_is_nam
     assert tones == {"better": "good", "same": "", "cannot_tell": ""}
     unsure = next(point for point in view.shown() if point.result.batch_size == 128)
     assert "  one trial of a side shows no variation" in view.about(unsure)
+
+
+def test_a_narrow_comparison_keeps_what_tells_rows_apart_and_their_verdict():
+    columns = ComparisonView().columns()
+    shown = columns_that_fit(columns, 78, (6, 5, 4, 3, 4, 5, 5, 5, 6, 5, 1, 11))
+    left_out = {column.title for column in columns} - {columns[index].title for index, _width in shown}
+    assert left_out == {"baseline", "spread", "n"}
 
 
 def test_campaigns_on_one_machine_each_are_compared_across_machines():

@@ -94,13 +94,13 @@ class ComparisonView(SortedView[ComparedPoint]):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            *axis_columns(9, 11, 10),
+            *axis_columns(9, 11, 10, hardware_importance=7),
             Column(_("figure"), 10, right=True, importance=9, largest_first=True),
-            Column(_("baseline"), 9, right=True, importance=9, largest_first=True),
+            Column(_("baseline"), 9, right=True, importance=6, largest_first=True),
             Column(_("change"), 9, right=True, importance=9),
             Column(_("spread"), 7, right=True, importance=6),
             Column("n", 2, right=True, importance=4),
-            Column(_("verdict"), 19, importance=7, flexible=True),
+            Column(_("verdict"), 11, importance=9, flexible=True),
         )
 
     def cells(self, item: ComparedPoint) -> Row:

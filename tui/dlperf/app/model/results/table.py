@@ -185,7 +185,7 @@ def _findings(row: ConfigurationResult) -> list[str]:
     """Return what was found, caveats first."""
     caveats = [finding_text(item) for item in row.caveats]
     if caveats and row.value is not None:
-        caveats[0] = _("† The figure has caveats:") + " " + caveats[0]
+        caveats[0] = _("† The figure has caveats: {first}", first=caveats[0])
     return [*caveats, *(finding_text(item) for item in row.findings if item not in row.caveats)]
 
 
