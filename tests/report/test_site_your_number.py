@@ -117,6 +117,12 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
         "At your prices one H200 costs 1.75 times as much as one H100. "
         "By these results H200 is the cheaper one at FP8 alone."
     )
+    watched.page.locator(".prices").get_by_label("H200").fill("2.8")  # 1.40 times as much: between 1.30 and 1.50
+    expect(pair.locator(".large")).to_have_text(
+        "At your prices one H200 costs 1.40 times as much as one H100. By these results H200 is the cheaper one at FP8 "
+        "alone. At AMP the best results and those of one program differ on it."
+    )
+    watched.page.locator(".prices").get_by_label("H200").fill("3.5")
     expect(pair.locator("p").last).to_contain_text("one H200 has 1.50–2.00 times the throughput of one H100.")
     said = {
         cells[0]: cells[1:4] for row in pair.locator("tbody tr").all() if (cells := row.locator("td").all_inner_texts())

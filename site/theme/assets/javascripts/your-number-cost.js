@@ -67,7 +67,8 @@
     return pairs.sort((x, y) => y[0].perGpu + y[1].perGpu - x[0].perGpu - x[1].perGpu)[0] || null;
   }
 
-  const times = (one, other) => (other.perGpu / one.perGpu).toFixed(2) + "×";
+  const ratioOf = (one, other) => other.perGpu / one.perGpu;
+  const times = (one, other) => ratioOf(one, other).toFixed(2) + "×";
   const bestCell = one => [text(one.perGpu) + " ", link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), " ", doubt(one)];
 
   function pairRow(precision, a, b, prices) {
@@ -81,13 +82,19 @@
       bestCell(one), bestCell(other)];
   }
 
-  /* Which of two accelerators trains for less at the reader's prices, of which the second is ``price`` times the first. */
+  /* Which of two accelerators trains for less at the reader's prices, of which the second is ``price`` times the first: where the best
+     results and those of one program say the same. */
   function cheaper(first, second, ratios, price) {
     if (!(price > 0 && price < Infinity)) return [];
-    const below = [...ratios.keys()].filter(precision => price < ratios.get(precision));
-    const [name, gpu] = below.length === ratios.size ? ["cheaper_always", second] : below.length ? ["cheaper_at", second] : ["cheaper_always", first];
+    const where = test => [...ratios.keys()].filter(precision => ratios.get(precision).every(test));
+    const below = where(ratio => price < ratio), above = where(ratio => price >= ratio);
+    const unclear = [...ratios.keys()].filter(precision => !below.includes(precision) && !above.includes(precision));
+    const [gpu, sure] = below.length ? [second, below] : [first, above];
+    const verdict = sure.length === ratios.size ? say("cheaper_always", { gpu })
+      : sure.length ? say("cheaper_at", { gpu, precisions: sure.join(words.separator) }) : "";
+    const doubted = unclear.length ? say("cheaper_unclear", { precisions: unclear.join(words.separator) }) : "";
     return [element("p", { class: "large" }, say("prices_ratio", { first, second, price: price.toFixed(2) }) + words.gap,
-      element("strong", {}, say(name, { gpu, precisions: below.join(words.separator) })))];
+      element("strong", {}, verdict), verdict && doubted && words.gap, doubted)];
   }
 
   /* Two accelerators at each precision at which there are results of both, or at the chosen one: what one is worth in hours of the other. */
@@ -98,8 +105,9 @@
     const both = distinct(rows.map(one => nameOfPrecision(precisionOf(one)))).filter(precision => at(a, precision).length && at(b, precision).length);
     if (a === b || !both.length) return out.replaceChildren(element("p", {}, chosen ? say("pair_none_at", { precision: chosen }) : words.pair_none));
     const unit = noun(unitOf()), prices = pricesTyped();
-    const ratios = new Map(both.map(precision => [precision, best(at(b, precision)).perGpu / best(at(a, precision)).perGpu]));
-    const range = distinct([Math.min, Math.max].map(end => end(...ratios.values()).toFixed(2))).join("–");
+    const ratios = new Map(both.map(precision => [precision, [[best(at(a, precision)), best(at(b, precision))],
+      alikeOf(at(a, precision), at(b, precision))].filter(Boolean).map(pair => ratioOf(...pair))]));
+    const range = distinct([Math.min, Math.max].map(end => end(...[...ratios.values()].map(([ratio]) => ratio)).toFixed(2))).join("–");
     out.replaceChildren(...cheaper(a, b, ratios, prices.get(b) / prices.get(a)), element("p", {}, say("pair", { first: a, second: b, ratio: range })),
       table(say("pair_title", { first: a, second: b }), [data.words.precision, `${b} ÷ ${a}`, say("cost_per_million", { unit }), words.alike, a, b],
         both.map(precision => pairRow(precision, at(a, precision), at(b, precision), prices))));

@@ -15,7 +15,7 @@
     const flop = work[of(ofModel()[0].row, "case")], accelerator = peaks[field("gpu").value];
     const peak = accelerator && accelerator[1][nameOfPrecision(precision)];
     if (!flop || !peak || flop[1] && !length) return null;
-    return { share: perGpu * (flop[0] + flop[1] * (length || 0)) / (peak * 1000), peak, title: accelerator[0] };
+    return { share: perGpu * (flop[0] + flop[1] * (length || 0)) / (peak * 1000), peak, title: accelerator[0], hasAttention: flop[1] > 0 };
   }
 
   const isOwn = one => !of(one.row, "published");
@@ -51,8 +51,9 @@
   function utilisation(perGpu) {
     const precision = field("precision").value, found = precision && mfu(perGpu, precision, number("sequence"));
     if (!found) return element("li", {}, precision ? words.no_mfu : words.mfu_needs_precision);
-    const doubted = found.share > 1 ? " " + words.above_peak : "";
-    return element("li", {}, element("strong", {}, percent(found.share)), " " + say("mfu", { peak: text(found.peak), precision, title: found.title }) + doubted);
+    const said = say("mfu", { peak: text(found.peak), precision, title: found.title });
+    const more = [found.hasAttention && words.mfu_attention, found.share > 1 && words.above_peak].filter(Boolean).map(one => words.gap + one);
+    return element("li", {}, element("strong", {}, percent(found.share)), " " + said, ...more);
   }
 
   /* The results around the reader's, the best one first; also those of other forms of the accelerator. */

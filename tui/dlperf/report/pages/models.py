@@ -88,12 +88,13 @@ def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
 
 def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, Cell]:
     """Return what a value is worth: its share of the highest of the same work, MFU and peak memory."""
-    work = grouped(filter(is_training, rows), _work)
+    compared = [row for row in rows if is_training(row) and not row.program_caveats]
+    work = grouped(compared, _work)
     best = {key: max(figures.per_gpu(row) or 0.0 for row in same) for key, same in work.items()}
 
     def of_best(row: ConfigurationResult) -> str:
         highest, value = best.get(_work(row)), figures.per_gpu(row)
-        return figures.percent(value / highest) if highest and value and is_training(row) else ""
+        return figures.percent(value / highest) if highest and value and row in compared else ""
 
     gpus = accelerators(page.data)
     return {
