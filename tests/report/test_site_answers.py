@@ -208,6 +208,21 @@ def test_a_claim_about_a_kind_states_the_lead_on_each_machine_and_its_trials_the
     assert found.trials == f"2 × {len(pairs[0][0].values)}"
 
 
+def test_a_claim_states_the_lead_of_the_same_two_on_other_gpus() -> None:
+    pair = measured("beta", value=400.0), measured("alpha", value=430.0)
+    others = [
+        measured(framework, value=value, campaign=f"of-{lead}", hardware="larger", **axes)
+        for lead, axes in ((600.0, {}), (602.0, {}), (900.0, {"batch_size": 8}))
+        for framework, value in (("alpha", lead), ("beta", 600.0))
+    ]
+    answer = Answer((pair[1], pair[0]), ALONE)
+    answer.__dict__["claim"] = Claim(*pair, message("better"))
+    page = Page(ENGLISH, SiteData((*pair, *others)), at.HOME)
+    assert lead(page, answer).elsewhere.replace(md.NO_BREAK, " ") == "larger 0.0 % to +0.3 %, campaigns: 2"
+    answer.__dict__["claim"] = Claim(*pair, message("cannot_tell", why=()))
+    assert lead(page, answer).elsewhere == ""
+
+
 def test_a_claim_says_how_far_losses_are_apart_and_how_far_seeds_make_them_differ() -> None:
     found = alike_losses(
         [((100, 4.0),), ((100, 4.1),), ((100, 4.05),)], [((100, 4.02),), ((100, 4.1),), ((100, 4.06),)]

@@ -118,9 +118,15 @@ def contest_of(result: ConfigurationResult) -> tuple[object, ...]:
     return result.hardware, base_precision(result), result.axes, result.unit, result.metric, result.tuning, work
 
 
-def _point_of(result: ConfigurationResult) -> tuple[object, ...]:
+def _point_of(result: ConfigurationResult) -> tuple[tuple[object, ...], int, int, int | None]:
     """Return the key that two results of a report share between which pages may make a claim."""
     return contest_of(result), result.gpus_total, result.nodes, result.batch_size
+
+
+def work_of(result: ConfigurationResult) -> tuple[object, ...]:
+    """Return the key that results of the same work share, on whatever machine."""
+    (_, *work), *size = _point_of(result)
+    return result.case, result.precision, *work, *size
 
 
 def base_precision(result: ConfigurationResult) -> str:

@@ -63,6 +63,8 @@ class Lead:
     """Of a claim about a kind: the lead on each machine."""
     losses: str = ""
     """How far the losses of two programs that trained alike are apart."""
+    elsewhere: str = ""
+    """By how much the better side leads on other kinds of machines."""
 
 
 @dataclass(frozen=True)

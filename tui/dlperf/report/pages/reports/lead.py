@@ -9,12 +9,12 @@ from statistics import median
 from dlperf.messages.numbers import change
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, gpus_of, said_of
-from dlperf.report.data import distinct
+from dlperf.report.answer import Answer, chip, gpus_of, said_of, work_of
+from dlperf.report.data import distinct, grouped
 from dlperf.report.pages.page import Page
 from dlperf.report.views import FigureView, Lead, Link
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.claims import Claim
+from dlperf.verdicts.claims import DECIDED, Claim
 
 MOST_REASONS = 2
 """Reasons for no claim in a headline."""
@@ -42,6 +42,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
         machines=tuple(_on_machine(page, *pair) for pair in found.machines),
         losses=_losses(page, found),
+        elsewhere=_elsewhere(page, found),
     )
 
 
@@ -68,6 +69,39 @@ def _losses(page: Page, found: Claim) -> str:
         apart=apart,
         limit=limit,
     )
+
+
+def _elsewhere(page: Page, found: Claim) -> str:
+    """Return by how much the better side leads on other kinds of machines where both ran the same in one campaign."""
+    if found.verdict.code not in DECIDED:
+        return ""
+    better, other = (
+        _on_other_kinds(page, row) for row in ((found.b, found.a) if found.improves else (found.a, found.b))
+    )
+    kinds = grouped(better.keys() & other.keys(), lambda place: chip(page.data, better[place]))
+    leads = {name: [better[place].score / other[place].score - 1 for place in places] for name, places in kinds.items()}
+    told = (
+        page._(
+            "{machine} {low} to {high}, campaigns: {count}",
+            machine=name,
+            low=unbreakable(change(min(found))),
+            high=unbreakable(change(max(found))),
+            count=str(len(found)),
+        )
+        for name, found in sorted(leads.items())
+    )
+    return page.language.semicolon.join(told)
+
+
+def _on_other_kinds(page: Page, row: ConfigurationResult) -> dict[tuple[str, str], ConfigurationResult]:
+    """Return our results of the same work of a framework on other kinds of machines, by campaign and machine."""
+    same = (
+        one
+        for one in page.data.of_framework[row.framework]
+        if one.value is not None and page.data.is_ours(one.campaign) and not one.program_caveats
+    )
+    work, kind = work_of(row), chip(page.data, row)
+    return {(one.campaign, one.hardware): one for one in same if work_of(one) == work and chip(page.data, one) != kind}
 
 
 def _trials(found: Claim) -> tuple[int, ...]:
