@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 from site_browser import AXE, Watched, fonts, needs_browser
-from site_rows import measured
+from site_rows import measured, published
+from site_sample import sample
 
 from dlperf.messages import ENGLISH
 from dlperf.report.data import SiteData
@@ -36,6 +38,12 @@ def explorer_figures(page):
 
 def facet(page, name: str):
     return page.get_by_role("group", name=name)
+
+
+def test_a_batch_of_less_than_one_for_a_gpu_is_left_blank() -> None:
+    data = replace(sample(), results=(published("paddle", 8, 100.0, batch_size=0),))
+    document = json.loads(explorer_data(ENGLISH, data).partition("=")[2].rstrip(";\n"))
+    assert '"batch_size":0' not in json.dumps(document, separators=(",", ":"))
 
 
 def test_compare_filters_by_chips_and_sorts_and_the_address_keeps_both(watched: Watched, address: str) -> None:

@@ -226,7 +226,7 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
 
 NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "anchor": at.configuration_anchor,
-    "batch_size": lambda row: row.batch_size,
+    "batch_size": lambda row: row.batch_size or None,
     "nodes": lambda row: row.nodes,
     "gpus": lambda row: row.gpus,
     "value": lambda row: row.value,
