@@ -197,8 +197,11 @@ def test_a_claim_about_a_kind_says_on_how_many_gpus_or_machines_it_rests() -> No
 
 def test_a_claim_about_a_kind_states_the_lead_on_each_machine_and_its_trials_there() -> None:
     pairs = tuple(
-        (measured("alpha", value=400.0), measured("beta", value=value, campaign=f"of-{value}"))
-        for value in (430.0, 440.0)
+        (
+            at_clock(measured("alpha", value=400.0), 1650.0),
+            at_clock(measured("beta", value=value, campaign=name), clock),
+        )
+        for value, clock, name in ((430.0, 1600.0, "of-430.0"), (440.0, 1800.0, "of-440.0"))
     )
     answer = Answer((pairs[0][1], pairs[0][0]), replace(ALONE, rows={}))
     answer.__dict__["claim"] = Claim(*pairs[0], message("better"), machines=pairs)
@@ -206,6 +209,7 @@ def test_a_claim_about_a_kind_states_the_lead_on_each_machine_and_its_trials_the
     assert [one.text for one in found.machines] == [f"+7.5{md.NO_BREAK}%", f"+10.0{md.NO_BREAK}%"]
     assert ["of-430.0" in found.machines[0].address, "of-440.0" in found.machines[1].address] == [True, True]
     assert found.trials == f"2 × {len(pairs[0][0].values)}"
+    assert re.findall(r"[\d,]+ MHz", found.power) == ["1,700 MHz", "1,650 MHz"], "of all machines"
 
 
 def test_a_claim_states_the_lead_of_the_same_two_on_other_gpus() -> None:

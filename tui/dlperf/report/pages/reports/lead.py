@@ -39,8 +39,8 @@ def lead(page: Page, answer: Answer) -> Lead:
         gpus=gpus_of(page.language, page.data, found),
         why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),
         brief=page.reason(said_of(answer.best, second, answer.context).brief),
-        power=page.language.semicolon.join(_clock_and_power(page, (answer.best, second))),
-        machines=tuple(_on_machine(page, *pair) for pair in found.machines),
+        power=page.language.semicolon.join(_clock_and_power(page, _sides(answer.best, second, found))),
+        machines=tuple(_on_machine(page, *pair) for pair in sorted(found.machines, key=lambda pair: pair[0].campaign)),
         losses=_losses(page, found),
         elsewhere=_elsewhere(page, found),
     )
@@ -115,26 +115,34 @@ def _on_machine(page: Page, a: ConfigurationResult, b: ConfigurationResult) -> L
     return Link(unbreakable(change(b.score / a.score - 1)), page.figure(b).address)
 
 
-def _clock_and_power(page: Page, rows: Sequence[ConfigurationResult]) -> list[str]:
+def _sides(
+    best: ConfigurationResult, second: ConfigurationResult, found: Claim
+) -> tuple[Sequence[ConfigurationResult], ...]:
+    """Return the results of both sides that a claim rests on: of one about a kind, those of all its machines."""
+    rows = [row for pair in found.machines for row in pair] or [best, second]
+    return tuple([row for row in rows if row.id == side.id] for side in (best, second))
+
+
+def _clock_and_power(page: Page, sides: Sequence[Sequence[ConfigurationResult]]) -> list[str]:
     """Return clock and power of each side if the clocks differ: at its power limit, a GPU's clock is a result."""
-    clocks = [_median(row, "sm_clock_mhz") for row in rows]
-    watts = [_median(row, "power_watts") for row in rows]
+    clocks = [_median(rows, "sm_clock_mhz") for rows in sides]
+    watts = [_median(rows, "power_watts") for rows in sides]
     if not all((*clocks, *watts)) or max(clocks) / min(clocks) < HIGHER_CLOCK:
         return []
     return [
         page._(
             "{framework} {clock} MHz at {power} W per GPU",
-            framework=page.data.framework_title(row.framework, row.campaign),
+            framework=page.data.framework_title(rows[0].framework, rows[0].campaign),
             clock=f"{clock:,.0f}",
-            power=f"{power / row.gpus_total:,.0f}",
+            power=f"{power / rows[0].gpus_total:,.0f}",
         )
-        for row, clock, power in zip(rows, clocks, watts, strict=True)
+        for rows, clock, power in zip(sides, clocks, watts, strict=True)
     ]
 
 
-def _median(row: ConfigurationResult, name: str) -> float:
+def _median(rows: Sequence[ConfigurationResult], name: str) -> float:
     """Return the median of the trials; 0 if unknown."""
-    return float(median([value for trial in row.trials if (value := getattr(trial, name))] or [0.0]))
+    return float(median([value for row in rows for trial in row.trials if (value := getattr(trial, name))] or [0.0]))
 
 
 def unbreakable(words: str) -> str:
