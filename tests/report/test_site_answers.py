@@ -228,11 +228,10 @@ def test_a_claim_states_the_lead_of_the_same_two_on_other_gpus() -> None:
 
 
 def test_a_claim_says_how_far_losses_are_apart_and_how_far_seeds_make_them_differ() -> None:
-    found = alike_losses(
-        [((100, 4.0),), ((100, 4.1),), ((100, 4.05),)], [((100, 4.02),), ((100, 4.1),), ((100, 4.06),)]
-    )
+    early, late = ([((20, 3.0 + n / 100), (100, 4.0 + n / 100)) for n in seeds] for seeds in ((0, 4, 2), (6, 10, 8)))
+    found = alike_losses(early, late)
     assert found is not None
-    assert (found.step, found.difference < found.limit) == (100, True)
+    assert (found.step, found.difference < found.limit) == (20, True), "0.06 of 3 is more than of 4"
     assert alike_losses([()], [((100, 4.0),)]) is None
 
 

@@ -18,7 +18,7 @@ nothing."""
 
 @dataclass(frozen=True)
 class Alike:
-    """How far the losses of two programs that train alike are apart at the last step that both printed."""
+    """How far the losses of two programs that train alike are apart at the step at which they are most."""
 
     step: int
     difference: float
@@ -30,8 +30,9 @@ class Alike:
 def alike_losses(a: Sequence[Losses], b: Sequence[Losses]) -> Alike | None:
     """Return how far apart programs are that are shown to train alike; None where no losses above 0 are printed."""
     steps = common_steps((*a, *b))
-    found = _verdict(*_at(steps[-1], a, b), len(steps)) if steps else None
-    return Alike(steps[-1], found.difference, found.loss) if found else None
+    tested = [(step, _verdict(*_at(step, a, b), len(steps))) for step in steps]
+    known = [Alike(step, found.difference, found.loss) for step, found in tested if found]
+    return max(known, key=lambda each: abs(each.difference), default=None)
 
 
 def unlike_losses(a: Sequence[Losses], b: Sequence[Losses], first: str, second: str) -> Iterator[Message]:

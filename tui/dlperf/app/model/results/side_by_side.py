@@ -126,7 +126,7 @@ def losses_text(found: Claim) -> str:
         return ""
     apart, limit = (percent(abs(share)) for share in (alike.difference, alike.limit))
     return _(
-        "Losses at step {step} are {apart} apart; the limit, which follows from how much they vary, is {limit}.",
+        "Losses differ most at step {step}, by {apart}; the limit there, from how much they vary, is {limit}.",
         step=str(alike.step),
         apart=apart,
         limit=limit,

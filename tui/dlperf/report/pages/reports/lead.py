@@ -64,7 +64,7 @@ def _losses(page: Page, found: Claim) -> str:
         return ""
     apart, limit = (unbreakable(figures.percent(abs(share))) for share in (known.difference, known.limit))
     return page._(
-        "Losses at step {step} are {apart} apart; the limit, which follows from how much they vary, is {limit}.",
+        "Losses differ most at step {step}, by {apart}; the limit there, from how much they vary, is {limit}.",
         step=str(known.step),
         apart=apart,
         limit=limit,
