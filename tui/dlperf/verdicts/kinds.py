@@ -54,13 +54,13 @@ def of_versions(
 
 
 def machines_apart(campaigns: Iterable[tuple[Recorded, Pair]]) -> list[Pair]:
-    """Return the newest pair of each machine, of machines that share no GPU: the same one in two sets counts once."""
+    """Return the newest pair of each machine, by campaign; machines that share a GPU count once."""
     chosen: list[tuple[set[str], Pair]] = []
     for machine, pair in dict(campaigns).items():
         gpus = {gpu for _, listed in machine or () for gpu in listed.split(", ")}
         if all(gpus.isdisjoint(others) for others, _ in chosen):
             chosen.append((gpus, pair))
-    return [pair for _, pair in chosen]
+    return sorted((pair for _, pair in chosen), key=lambda pair: pair[0].campaign)
 
 
 def _standing(row: ConfigurationResult) -> ConfigurationResult:

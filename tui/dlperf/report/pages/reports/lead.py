@@ -40,7 +40,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),
         brief=page.reason(said_of(answer.best, second, answer.context).brief),
         power=page.language.semicolon.join(_clock_and_power(page, _sides(answer.best, second, found))),
-        machines=tuple(_on_machine(page, *pair) for pair in sorted(found.machines, key=lambda pair: pair[0].campaign)),
+        machines=tuple(_on_machine(page, *pair) for pair in found.machines),
         losses=_losses(page, found),
         elsewhere=_elsewhere(page, found),
     )
