@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from dlperf.catalog.hardware import Numerics
 from dlperf.evidence.identify import catalog_id
 from dlperf.measured.losses import Losses, common_steps
 from dlperf.messages import N_, Language
@@ -73,16 +74,26 @@ def _difference(page: Page, report: PublishedReport | None, results: Results) ->
     alone = [name for name in names if len(told[name]) == 1 and len(known) > 2]
     same = [name for name in names if len(told[name]) == len(known) and len(set(told[name])) == 1]
     unequal = [name for name in names if told[name] and name not in (*alone, *same)]
-    catalogued = set[str]() if report else {name for rows in by_framework.values() for name in _catalogued(page, rows)}
-    equal, planned = ([name for name in same if (name in catalogued) == wanted] for wanted in (False, True))
+    catalogued = {name: set[str]() if report else _catalogued(page, rows) for name, rows in by_framework.items()}
+    unreported = set[str]().union(*catalogued.values())
+    equal, planned = ([name for name in same if (name in unreported) == wanted] for wanted in (False, True))
     columns = {
-        page.framework_link(framework, results[0].campaign): {name: facts.get(name, "–") for name in unequal}
+        page.framework_link(framework, results[0].campaign): {
+            name: _stated(page, name, facts.get(name, ""), catalogued[framework]) for name in unequal
+        }
         for framework, facts in known.items()
     }
     machine = page.hardware_link(results[0].hardware, results[0].campaign)
     table = side_by_side(page, page._("Item"), columns)
     equal, planned, alone = (list(map(page.fact, group)) for group in (equal, planned, alone))
     return SettingDifference(machine, table, equal, planned, alone)
+
+
+def _stated(page: Page, name: str, value: str, catalogued: Collection[str]) -> str:
+    """Return a value; of a data type that the programs do not report, that it is planned."""
+    if value and name in catalogued and name in Numerics.model_fields:
+        return page._("{value}, as planned", value=value)
+    return value or "–"
 
 
 def _catalogued(page: Page, results: Results) -> set[str]:
