@@ -167,7 +167,7 @@ def claim(
     machines = tuple(pairs) if of_kind else ()
     policy = replace(OF_KIND if of_kind else CLAIM, looks=looks, level=level, loss=loss)
     found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
-    missing = [*(_too_few(pairs) if of_kind else []), *obstacles(compared), *_within(compared, found)]
+    missing = [*(_too_few(pairs) if of_kind else []), *_within(compared, found), *obstacles(compared)]
     if found is not None and found.code in DECIDED and not of_kind:
         missing += _within_machines(a, b, found.difference, known)
     verdict, found = _verdict(found, missing, evidence, of_kind)
