@@ -35,7 +35,7 @@ OPENING = re.compile(
 """What opens a file by its name."""
 ALLOWED = {
     "opening.py": "the door",
-    "app/app.py": "writes the report of a crash to a temporary file",
+    "app/notices.py": "writes the report of a crash to a temporary file",
     "app/model/machines/entry.py": "writes to a temporary folder",
     "app/settings.py": "the user's own settings",
     "bundles/pack.py": "reads a bundle that the operator names",
