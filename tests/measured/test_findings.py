@@ -301,7 +301,7 @@ def test_a_gpu_that_waits_for_its_host_is_found() -> None:
     assert findings_of_telemetry(readings) == ()
     (finding,) = findings_of_telemetry([*readings, *[GpuReading("a:1", utilization_percent=70)] * 5])
     assert (finding.code, finding.severity) == ("idle_gpu", "note")
-    assert str(finding.message) == "no kernel ran on GPU a:1 in 16 % of the window: host or data held it up"
+    assert str(finding.message) == "no kernel ran on GPU a:1 in 16 % of the window: it waited"
     assert idle_share(readings) == pytest.approx(0.02), "recorded below what is noted, too"
     assert idle_share(readings[:4]) is None
 

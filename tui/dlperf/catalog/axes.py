@@ -21,7 +21,7 @@ PARTS = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 EXPERTS = ("expert_parallel",)
 """Axis of the groups of experts."""
 ONE_WHERE_ABSENT = (ACCUMULATION, *PARTS, *EXPERTS)
-"""Axes whose value is 1 in a program that has them not."""
+"""Axes whose value is 1 in a program without them."""
 REVISION = "revision"
 """Axis of two versions of a program that are compared."""
 _UNSAFE = re.compile(r"[^\w.-]+", re.ASCII)

@@ -120,7 +120,7 @@ class ConfigurationResult(Configuration):
         return self.id if column == "configuration" else getattr(self, column)
 
     def setting(self, name: str) -> AxisValue | None:
-        """Return the value of an axis, of one that its program has not what that does; None if it is not stated."""
+        """Return the value of an axis, or what a program without that axis does; None if it is not stated."""
         absent = 1 if name in ONE_WHERE_ABSENT else None
         found: AxisValue | None = dict(self.axes).get(name, self.options.get(name, absent))
         return found
