@@ -26,6 +26,10 @@ class Alike:
     limit: float
     """Within which they count as alike, from how much they vary."""
 
+    @property
+    def said(self) -> Message:
+        return message("losses_most_apart", step=self.step, apart=abs(self.difference), limit=self.limit)
+
 
 def alike_losses(a: Sequence[Losses], b: Sequence[Losses]) -> Alike | None:
     """Return how far apart programs are that are shown to train alike; None where no losses above 0 are printed."""

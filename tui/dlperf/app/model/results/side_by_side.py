@@ -12,7 +12,7 @@ from dlperf.plan import TrialKey
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import row_of_trial
 from dlperf.verdicts.claims import Claim
-from dlperf.view.text import percent, printable, spread
+from dlperf.view.text import printable, spread
 
 
 def title_of(row: ConfigurationResult) -> str:
@@ -122,12 +122,4 @@ def machines_text(found: Claim) -> str:
 
 def losses_text(found: Claim) -> str:
     """Return how far the losses are apart where one side is called ahead; empty where none are printed."""
-    if (alike := found.alike) is None:
-        return ""
-    apart, limit = (percent(abs(share)) for share in (alike.difference, alike.limit))
-    return _(
-        "Losses differ most at step {step}, by {apart}; the limit there, from how much they vary, is {limit}.",
-        step=str(alike.step),
-        apart=apart,
-        limit=limit,
-    )
+    return render(found.alike.said) if found.alike else ""

@@ -41,7 +41,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         brief=page.reason(said_of(answer.best, second, answer.context).brief),
         power=page.language.semicolon.join(_clock_and_power(page, _sides(answer.best, second, found))),
         machines=tuple(_on_machine(page, *pair) for pair in found.machines),
-        losses=_losses(page, found),
+        losses=page.language.render(found.alike.said).replace(" %", f"{md.NO_BREAK}%") if found.alike else "",
         elsewhere=_elsewhere(page, found),
     )
 
@@ -59,18 +59,6 @@ def with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
     return replace(link, text=" ".join((link.text, "/".join(filter(None, printed)))).strip())
 
 
-def _losses(page: Page, found: Claim) -> str:
-    if (known := found.alike) is None:
-        return ""
-    apart, limit = (unbreakable(figures.percent(abs(share))) for share in (known.difference, known.limit))
-    return page._(
-        "Losses differ most at step {step}, by {apart}; the limit there, from how much they vary, is {limit}.",
-        step=str(known.step),
-        apart=apart,
-        limit=limit,
-    )
-
-
 def _elsewhere(page: Page, found: Claim) -> str:
     """Return by how much the better side leads on other kinds of machines where both ran the same in one campaign."""
     if found.verdict.code not in DECIDED:
@@ -84,11 +72,11 @@ def _elsewhere(page: Page, found: Claim) -> str:
         page._(
             "{machine} {low} to {high}, campaigns: {count}",
             machine=name,
-            low=unbreakable(change(min(found))),
-            high=unbreakable(change(max(found))),
-            count=str(len(found)),
+            low=unbreakable(change(min(each))),
+            high=unbreakable(change(max(each))),
+            count=str(len(each)),
         )
-        for name, found in sorted(leads.items())
+        for name, each in sorted(leads.items())
     )
     return page.language.semicolon.join(told)
 
