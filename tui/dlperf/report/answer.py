@@ -82,6 +82,11 @@ class Answer:
         """What may be said of the best relative to the second."""
         return self.context.claim(self.second, self.best) if self.second else None
 
+    def on_each_machine(self, row: ConfigurationResult) -> tuple[ConfigurationResult, ...]:
+        """Return the results of a side on which a claim about a kind rests; none of others."""
+        pairs = self.claim.machines if self.claim else ()
+        return tuple(one for pair in pairs for one in pair if one.id == row.id)
+
     @property
     def reasons(self) -> tuple[Message, ...]:
         """Why nothing may be claimed, with the values of the best first, as pages name it first."""

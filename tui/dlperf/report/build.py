@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 from dlperf.errors import DlperfError
@@ -165,7 +164,8 @@ def _write_downloads(sources: Sources, data: SiteData) -> None:
 
 def tables(data: SiteData) -> Iterator[tuple[str, downloads.Columns]]:
     """Yield each page whose table can be downloaded, and the table."""
-    history = {at.HISTORY: list(chain(*data.repeated.values()))} if data.repeated else {}
+    again = [row for rows in data.repeated.values() for one in rows for row in data.together(one)]
+    history = {at.HISTORY: again} if again else {}
     for page, results in (*tabled_pages(data).items(), *history.items()):
         yield page, flat_columns(downloads.site_rows(data, results), downloads.SiteRow)
     if data.audit:

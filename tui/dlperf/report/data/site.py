@@ -16,6 +16,7 @@ from dlperf.report.charts.svg import series_of
 from dlperf.report.data.contents import MEASURED, PUBLISHED, is_published
 from dlperf.report.data.grouping import grouped, point
 from dlperf.report.data.titles import NamedContents
+from dlperf.report.data.together import Rows, like_with_like, measurements
 from dlperf.report.site import locations as at
 from dlperf.report.site.locations import ReportGroup, group_of
 from dlperf.table.load import SUPERSEDED
@@ -151,16 +152,30 @@ class SiteData(NamedContents):
         return row.value is not None, trials, self.created(row.campaign), row.campaign
 
     @cached_property
-    def repeated(self) -> dict[tuple[object, ...], tuple[ConfigurationResult, ...]]:
-        """Return results by date of each configuration (``point``) that several campaigns measured.
+    def _measurements(self) -> dict[tuple[object, ...], list[Rows]]:
+        """Return our results by date of each configuration (``point``), those of GPUs measured together as one.
 
         Those of a faulty program are left out: a correction is no regression.
         """
         own = (row for row in self.ordered if row.value and self.is_ours(row.campaign))
         measured = [row for row in own if not row.program_faults]
         dated = sorted(measured, key=lambda row: (self.created(row.campaign), row.campaign))
-        points = grouped(dated, point)
-        return {name: rows for name, rows in points.items() if len({row.campaign for row in rows}) > 1}
+        return {name: measurements(rows, self.created) for name, rows in grouped(dated, point).items()}
+
+    @cached_property
+    def repeated(self) -> dict[tuple[object, ...], Rows]:
+        """Return results by date of each configuration that was measured again, one of each measurement."""
+        found = {name: like_with_like(each) for name, each in self._measurements.items()}
+        return {name: rows for name, rows in found.items() if len({row.campaign for row in rows}) > 1}
+
+    def together(self, row: ConfigurationResult) -> Rows:
+        """Return a result with those of other GPUs that were measured together with it."""
+        return self._together.get((row.campaign, *point(row)), (row,))
+
+    @cached_property
+    def _together(self) -> dict[tuple[object, ...], Rows]:
+        found = (rows for each in self._measurements.values() for rows in each if len(rows) > 1)
+        return {(row.campaign, *point(row)): rows for rows in found for row in rows}
 
     def preview(self, page: str) -> str:
         """Return the address of a page's picture for link previews, that of the home page if it has none of its own."""

@@ -77,8 +77,8 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
     return (
         page.data.case_title(row.case),
         page.hardware_link(row.hardware, row.campaign),
-        page.figure(row),
-        (page.figure(rival), link),
+        page.figure_of_gpus(row),
+        (page.figure_of_gpus(rival), link),
         _verdict(page, row, rival),
         row.unit,
         figures.conditions_text(page.language, row, page.stated),

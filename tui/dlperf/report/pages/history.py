@@ -17,7 +17,7 @@ from dlperf.report.pages.page import COLUMNS as PAGE_COLUMNS
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.releases import by_release
 from dlperf.report.site import locations as at
-from dlperf.report.views import ColumnView, Link, TableView, TextView, date
+from dlperf.report.views import ColumnView, FigureView, Link, TableView, TextView, date
 from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
@@ -127,7 +127,7 @@ def _overview_row(page: Page, rows: Series, last: Change, among: Series) -> tupl
         Link(_join_names(_names(page, newest, among)), f"#{at.history_anchor(newest)}"),
         _verdict(page, last),
         _percent(last.claim),
-        replace(page.figure(newest), below=newest.unit),
+        replace(_figure(page, newest), below=newest.unit),
         _percent(claim(rows[0], newest)),
         str(len(rows)),
         date(page.data.created(newest.campaign)),
@@ -170,12 +170,22 @@ def _row(page: Page, row: ConfigurationResult, change: Change | None) -> tuple[o
     return (
         date(page.data.created(row.campaign)),
         _build(page, row),
-        page.figure(row),
+        _figure(page, row),
         _verdict(page, change) if change else "",
         _percent(change.claim) if change else "",
         page.link(row.campaign, at.group_page(at.group_of(row))),
         _changed(page, change.claim) if change else "",
     )
+
+
+def _figure(page: Page, row: ConfigurationResult) -> FigureView:
+    """Return the throughput, with the range of the GPUs that were measured together with it."""
+    gpus = page.data.together(row)
+    if len(gpus) == 1:
+        return page.figure(row)
+    reached = figures.range_text(page.language, [one.value or 0.0 for one in gpus])
+    said = page._("one of {count} GPUs, {range}", count=str(len(gpus)), range=reached)
+    return replace(page.figure(row), trials=said)
 
 
 def _build(page: Page, row: ConfigurationResult) -> str:
@@ -203,12 +213,18 @@ def _verdict(page: Page, change: Change) -> tuple[TextView | str, ...]:
     return (TextView(page._("possible regression"), "warning"), said) if change.code == SUSPECTED else (said,)
 
 
+def _span(rows: Series) -> tuple[float, float]:
+    """Return the lowest and highest trial, of all GPUs that were measured together."""
+    values = [value for row in rows for value in row.values or (row.value or 0.0,)]
+    return min(values), max(values)
+
+
 def _chart(page: Page, rows: Series, changes: Sequence[Change | None]) -> str:
     points = tuple((float(number), row.value or 0.0) for number, row in enumerate(rows, 1))
     regressions = tuple(
         point for point, one in zip(points, changes, strict=True) if one and one.code in ("worse", SUSPECTED)
     )
-    spans = tuple((float(number), min(row.values), max(row.values)) for number, row in enumerate(rows, 1) if row.values)
+    spans = tuple((float(number), *_span(page.data.together(row))) for number, row in enumerate(rows, 1))
     name = page.data.framework_title(rows[0].framework)
     line = ChartLine(name, points, page.data.series[rows[0].framework], regressions, spans)
     builds = tuple(_build(page, row) for row in rows)

@@ -255,7 +255,7 @@ def _row(page: Page, answer: Answer) -> tuple[object, ...]:
         _hardware_with_gpus(page, best),
         figures.conditions_text(page.language, best, page.stated),
         page.framework_link(best.framework, best.campaign),
-        replace(page.figure(best), below=best.unit),
+        replace(page.figure_of_gpus(best), below=best.unit),
         lead(page, answer),
         page.report_link(best),
     )

@@ -179,6 +179,10 @@ class Page:
     def figure(self, row: ConfigurationResult) -> FigureView:
         return figures.figure(self.language, self.path, row)
 
+    def figure_of_gpus(self, row: ConfigurationResult, *, scaling: bool = False, best: bool = False) -> FigureView:
+        """Return the throughput of a configuration, of GPUs that were measured together their median."""
+        return figures.median_figure(self.language, self.path, self.data.together(row), scaling=scaling, best=best)
+
     def counts(self, results: Sequence[ConfigurationResult]) -> list[str]:
         """Return the number of results of each origin in the order of ``KINDS``; empty instead of 0."""
         kinds = [self.data.kind(row.campaign) for row in results if row.value is not None]

@@ -48,7 +48,8 @@ def lead(page: Page, answer: Answer) -> Lead:
 
 def _value(page: Page, answer: Answer, row: ConfigurationResult) -> FigureView:
     """Return the value with its caveat, and its precision if that differs between the frameworks."""
-    return replace(page.figure(row), trials=figures.precision_text(page.language, row) if answer.mixed else "")
+    trials = figures.precision_text(page.language, row) if answer.mixed else ""
+    return replace(page.figure_of_gpus(row), trials=trials)
 
 
 def with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:

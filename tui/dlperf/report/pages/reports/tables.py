@@ -196,9 +196,7 @@ def _grid(
 
 def _figures(page: Page, results: Results, best: ConfigurationResult | None) -> tuple[FigureView, ...]:
     """Return all results of a cell, since a report may print two, and mark the one that may be called best."""
-    return tuple(
-        figures.figure(page.language, page.path, result, scaling=True, best=result is best) for result in results
-    )
+    return tuple(page.figure_of_gpus(result, scaling=True, best=result is best) for result in results)
 
 
 def without(results: Results, shown: Results) -> Results:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from statistics import median
 
 from dlperf.report import figures
 from dlperf.report import markdown as md
@@ -27,9 +28,10 @@ def comparison_chart(page: Page, answer: Answer) -> Part:
 def ranked_bars(page: Page, answer: Answer, most: int | None = None) -> tuple[Bar, ...]:
     """Return the frameworks of a comparison as bars, with their precisions if these differ."""
     rows = answer.ranked[:most]
+    drawn = bars(page, rows, [answer.on_each_machine(row) or page.data.together(row) for row in rows])
     if not answer.mixed:
-        return bars(page, rows)
-    named = zip(bars(page, rows), rows, strict=True)
+        return drawn
+    named = zip(drawn, rows, strict=True)
     return tuple(replace(bar, name=f"{bar.name} ({figures.precision_text(page.language, row)})") for bar, row in named)
 
 
@@ -37,10 +39,15 @@ def _part(title: tuple[str, ...], unit: str, drawn: tuple[Bar, ...]) -> Part:
     return Part(tuple(map(md.unbroken, title)), bars=drawn, unit=unit)
 
 
-def bars(page: Page, rows: Results) -> tuple[Bar, ...]:
-    """Return a bar from zero for each result, as long as the best trial of any allows."""
-    longest = max((max((*_trials(row), row.value or 0.0)) for row in rows), default=0.0) or 1.0
-    return tuple(_bar(page, row, longest) for row in rows)
+def bars(page: Page, rows: Results, gpus: Sequence[Results] = ()) -> tuple[Bar, ...]:
+    """Return a bar from zero for each result, as long as the best trial of any allows.
+
+    Args:
+        gpus: of each result, those of all GPUs of which the bar shows the median.
+    """
+    each = gpus or [(row,) for row in rows]
+    longest = max((max((*_trials(same), *(row.value or 0.0 for row in same))) for same in each), default=0.0) or 1.0
+    return tuple(_bar(page, same, longest) for same in each)
 
 
 def throughput(page: Page, results: Results) -> list[Part]:
@@ -97,22 +104,24 @@ def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:
     return hardware, figures.conditions_text(page.language, row, page.stated)
 
 
-def _bar(page: Page, row: ConfigurationResult, longest: float) -> Bar:
-    trials = _trials(row)
+def _bar(page: Page, gpus: Results, longest: float) -> Bar:
+    row, trials = gpus[0], _trials(gpus)
     low, high = min(trials, default=0.0), max(trials, default=0.0)
+    shown = figures.median_figure(page.language, page.path, gpus)
     return Bar(
         page.data.framework_title(row.framework, row.campaign),
-        figures.spread_text(row),
-        page.figure(row),
-        _percent((row.value or 0.0) / longest),
+        shown.trials,
+        shown,
+        _percent(median(one.value or 0.0 for one in gpus) / longest),
         page.data.series[row.framework],
         not page.data.is_ours(row.campaign),
         (_percent(low / longest), _percent((high - low) / longest)) if high > low else None,
     )
 
 
-def _trials(row: ConfigurationResult) -> Sequence[float]:
-    return () if is_published(row.campaign) else row.values
+def _trials(rows: Results) -> Sequence[float]:
+    """Return the values of all trials; of others' results none."""
+    return [value for row in rows if not is_published(row.campaign) for value in row.values]
 
 
 def _percent(share: float) -> str:

@@ -1,0 +1,51 @@
+"""What several GPUs measured together, each on its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from html_text import Document
+from site_rows import measured
+from site_sample import campaign, sample
+
+from claimable import CONDITIONS, claimable, of_trials
+from dlperf.messages import ENGLISH
+from dlperf.report.build import overview_pages, tables
+from dlperf.report.data import SiteData
+from dlperf.report.pages.history import history
+from dlperf.report.pages.home import home
+from dlperf.report.site import locations as at
+
+
+def on_gpus(created: str, campaigns: dict[str, tuple[str, float]]) -> SiteData:
+    """The same configuration in campaigns, each on its GPU, that began within the hour."""
+    rows = [
+        of_trials(claimable(measured("alpha", value=value, campaign=name)), conditions=CONDITIONS | {"gpu.uuid": gpu})
+        for name, (gpu, value) in campaigns.items()
+    ]
+    records = {row.campaign: replace(campaign([row]), created=created.format(n)) for n, row in enumerate(rows)}
+    return replace(sample(), results=tuple(rows), campaigns=records)
+
+
+TOGETHER = {f"on-{gpu}": (f"GPU-{gpu}", value) for gpu, value in enumerate((403.0, 401.0, 400.0, 402.0))}
+
+
+def test_gpus_that_were_measured_together_are_one_point_of_the_history_and_no_change() -> None:
+    first, later = (on_gpus(f"2026-{month}-02T00:0{{}}:00Z", TOGETHER) for month in ("01", "03"))
+    assert first.repeated == {}
+    again = tuple(replace(row, campaign=f"again-{row.campaign}") for row in later.results)
+    records = {f"again-{name}": record for name, record in later.campaigns.items()}
+    both = replace(first, results=(*first.results, *again), campaigns=first.campaigns | records)
+    ((before, after),) = both.repeated.values()
+    assert (before.campaign, after.campaign) == ("on-1", "again-on-1")  # the same GPU
+    text = history(ENGLISH, both)
+    assert text.count("one of 4 GPUs, 400 to 403") == 3
+    assert set(dict(tables(both))[at.HISTORY]["campaign"]) == {*first.campaigns, *records}
+
+
+def test_a_value_of_gpus_that_were_measured_together_is_their_median_with_their_number() -> None:
+    data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
+    said = " ".join(Document(home(ENGLISH, data)).text.split())
+    assert "Alpha median of 4 GPUs · 0.7 % 401.5" in said, said[said.index("Alpha m") :][:80]
+    text = dict(overview_pages(ENGLISH, data))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+    assert "median of 4 GPUs" in text

@@ -1,0 +1,62 @@
+"""What several GPUs of a host measured together, each on its own: one point of a history, and one value in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from statistics import median_low
+
+from dlperf.runs.records import seconds_between
+from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.trials import Recorded, machine_of, recorded
+
+TOGETHER = 12 * 3600
+"""Most seconds between the beginnings of campaigns that are one measurement."""
+SOFTWARE = ("framework_version", "programs.")
+
+Rows = tuple[ConfigurationResult, ...]
+
+
+def measurements(rows: Iterable[ConfigurationResult], created: Callable[[str], str]) -> list[Rows]:
+    """Divide the results of a configuration into those of other GPUs that ran the same software together, by date.
+
+    Args:
+        rows: by date.
+        created: campaign → when it began.
+    """
+    found = list[list[ConfigurationResult]]()
+    for row in rows:
+        if found and all(_goes_with(row, other, created) for other in found[-1]):
+            found[-1].append(row)
+        else:
+            found.append([row])
+    return [tuple(same) for same in found]
+
+
+def _goes_with(row: ConfigurationResult, other: ConfigurationResult, created: Callable[[str], str]) -> bool:
+    same = (row.id, row.metric, row.protocol) == (other.id, other.metric, other.protocol)
+    return (
+        same
+        and _apart(machine_of(row), machine_of(other))
+        and recorded(row, *SOFTWARE) == recorded(other, *SOFTWARE)
+        and abs(seconds_between(created(row.campaign), created(other.campaign))) <= TOGETHER
+    )
+
+
+def _apart(a: Recorded, b: Recorded) -> bool:
+    """Whether both record their GPUs and share none."""
+    return a is not None and b is not None and a.isdisjoint(b)
+
+
+def like_with_like(found: Iterable[Rows]) -> Rows:
+    """Return one result of each measurement: of the GPU of the one before where it took part, else the median one."""
+    chosen = list[ConfigurationResult]()
+    for rows in found:
+        again = [row for row in rows if chosen and machine_of(row) == machine_of(chosen[-1])]
+        chosen.append(again[0] if again else middle(rows))
+    return tuple(chosen)
+
+
+def middle(rows: Rows) -> ConfigurationResult:
+    """Return the result with the median value, of an even number the lower of the two."""
+    value = median_low(row.value or 0.0 for row in rows)
+    return next(row for row in rows if (row.value or 0.0) == value)
