@@ -71,11 +71,13 @@ def test_products_in_fp8_differ_from_those_in_bf16_by_its_rounding():
     assert gradients == pytest.approx([math.hypot(e4m3, e5m2)] * 2, rel=0.1)
 
 
-def test_the_gradient_of_a_frequent_word_is_not_rounded_at_every_occurrence():
-    """PyTorch sums in fp32 on a GPU; summed in bf16, it was off by 41 %."""
-    done = run(interpreter("jax"), HERE / "jax_frequent_word.py", PYTHONPATH=str(WORKLOADS))
+def test_weights_and_words_are_drawn_of_their_own_keys_and_gradients_summed_in_fp32():
+    """The gradient of a frequent word, summed in bf16, was off by 41 %; weights and words had a correlation of 0.98."""
+    done = run(interpreter("jax"), HERE / "jax_bf16_weights.py", PYTHONPATH=str(WORKLOADS))
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < rounding(7)
+    found = json.loads(done.stdout)
+    assert found["word"] < rounding(7)
+    assert found["shared"] < 0.3, "weights and words are of one key"
 
 
 def rounding(bits: int) -> float:

@@ -188,11 +188,16 @@ def clipped(optimizer, norm):
     return Optimizer(optimizer.start, update)
 
 
+def data_key(options):
+    """The key of all data: none of a weight, since ``create`` splits or counts from 0, which gives the same keys."""
+    return jax.random.fold_in(jax.random.key(options.seed), 1 << 31)
+
+
 def synthetic(batch, options):
-    """Endless batches made on the devices; ``batch``: key, count → tuple of arrays."""
+    """Endless batches made on the devices; ``batch``: key, count → tuple of arrays. They count from 1."""
     mesh = device_mesh()
     make = jax.jit(batch, static_argnums=1, out_shardings=NamedSharding(mesh, SPLIT))
-    key = jax.random.key(options.seed)
+    key = data_key(options)
     total = options.batch_size * mesh.size
     return itertools.cycle([make(jax.random.fold_in(key, 1 + number), total) for number in range(options.batches)])
 

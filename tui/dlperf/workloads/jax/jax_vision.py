@@ -26,7 +26,7 @@ import numpy as np
 from jax import lax, nn
 from jax.sharding import NamedSharding
 from jax_numerics import RESIDUAL, marked
-from jax_trainer import SPLIT, averaged, cross_entropy, dense, device_mesh, prepare, sgd, synthetic, train
+from jax_trainer import SPLIT, averaged, cross_entropy, data_key, dense, device_mesh, prepare, sgd, synthetic, train
 
 CLASSES = 1000
 STAGES = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
@@ -154,7 +154,7 @@ def synthetic_images(options, dtype, classes):
     """
     size = options.image_size
     shape = (16, size // 8, size // 8, 3)
-    patterns = jax.random.normal(jax.random.key(options.seed), shape).repeat(8, 1).repeat(8, 2)
+    patterns = jax.random.normal(jax.random.fold_in(data_key(options), 0), shape).repeat(8, 1).repeat(8, 2)
 
     def batch(key, count):
         keys = jax.random.split(key, 4)
