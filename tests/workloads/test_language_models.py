@@ -78,6 +78,7 @@ def test_weights_and_words_are_drawn_of_their_own_keys_and_gradients_summed_in_f
     found = json.loads(done.stdout)
     assert found["word"] < rounding(7)
     assert found["shared"] < 0.3, "weights and words are of one key"
+    assert found["clipped"] < 1e-5
 
 
 def rounding(bits: int) -> float:

@@ -182,7 +182,7 @@ def clipped(optimizer, norm):
     def update(parameters, state, gradients):
         squares = [jnp.sum(jnp.square(each.astype(jnp.float32))) for each in jax.tree.leaves(gradients)]
         shrink = jnp.minimum(1.0, norm / jnp.sqrt(sum(squares)))
-        gradients = jax.tree.map(lambda gradient: gradient * shrink.astype(gradient.dtype), gradients)
+        gradients = jax.tree.map(lambda gradient: gradient.astype(jnp.float32) * shrink, gradients)
         return optimizer.update(parameters, state, gradients)
 
     return Optimizer(optimizer.start, update)
