@@ -71,12 +71,13 @@ def test_products_in_fp8_differ_from_those_in_bf16_by_its_rounding():
     assert gradients == pytest.approx([math.hypot(e4m3, e5m2)] * 2, rel=0.1)
 
 
-def test_weights_and_words_are_drawn_of_their_own_keys_and_gradients_summed_in_fp32():
-    """The gradient of a frequent word, summed in bf16, was off by 41 %; weights and words had a correlation of 0.98."""
+def test_weights_in_bf16_are_drawn_clipped_and_summed_in_fp32():
+    """The gradient of a frequent word, summed in bf16, was off by 41 %; weights drawn in bf16 had 128 values."""
     done = run(interpreter("jax"), HERE / "jax_bf16_weights.py", PYTHONPATH=str(WORKLOADS))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["word"] < rounding(7)
+    assert found["values"] > 1000
     assert found["shared"] < 0.3, "weights and words are of one key"
     assert found["clipped"] < 1e-5
 

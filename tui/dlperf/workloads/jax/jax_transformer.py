@@ -47,7 +47,7 @@ def create(shape, dtype, scanned=False):
         if "norm" in name or name.endswith("_bias"):
             return jnp.full(size, 0.0 if name.endswith("_bias") else 1.0, dtype)
         small = (2 * shape.layers) ** -0.5 if name in ("output", "narrow") else 1.0
-        return 0.02 * small * jax.random.normal(key, size, dtype)
+        return (0.02 * small * jax.random.normal(key, size)).astype(dtype)  # of 128 values if drawn in bf16
 
     named, tree = jax.tree.flatten_with_path(sizes(shape, scanned), is_leaf=lambda node: isinstance(node, tuple))
     return lambda key: jax.tree.unflatten(
