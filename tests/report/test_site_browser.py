@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from site_browser import AXE, Watched, fonts, needs_browser
@@ -83,6 +84,20 @@ def test_the_language_switch_stays_on_the_page(watched: Watched, address: str) -
     watched.page.wait_for_url("**/zh/results/methodology.html")
     watched.page.locator(".md-select__link[lang=en]").evaluate("link => link.click()")
     watched.page.wait_for_url(lambda url: url.endswith("/results/methodology.html") and "/zh/" not in url)
+
+
+def test_the_language_switch_keeps_what_was_chosen_in_the_names_of_the_other_language(
+    watched: Watched, address: str
+) -> None:
+    chosen = urlencode({"origin": "Our measurements", "framework": "Beta", "sort": "-value"})
+    watched.page.goto(f"{address}results/explorer.html#{chosen}")
+    rows, count = watched.page.locator(".explorer-table.rows tbody tr"), 3
+    expect(rows).to_have_count(count)
+    watched.page.locator(".md-select__link[lang=zh]").evaluate("link => link.click()")
+    watched.page.wait_for_url("**/zh/results/explorer.html#*")
+    expect(rows).to_have_count(count)
+    expect(rows.first.locator("[data-column=framework]")).to_have_text("Beta")
+    assert watched.errors == []
 
 
 def test_the_colours_follow_the_system_until_a_reader_chooses(watched: Watched, site: Path) -> None:

@@ -216,6 +216,7 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
     page.goto("about:blank")
     page.goto(embedded)
     expect(page.locator(".explorer-chart .name")).to_have_text(["Beta V100 · FP32 · 1 GPU"])
+    expect(page.get_by_text("† the throughput falls by 3.0 %")).to_be_visible()
     alone = "dlperf.data.rows.filter(row => dlperf.gpusOf(row) === 1 && dlperf.of(row, 'value'))"
     alike = page.evaluate(f"dlperf.named({alone}, row => [dlperf.of(row, 'framework'), '']).map(String)")
     assert len(set(alike)) == len(alike)

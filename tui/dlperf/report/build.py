@@ -174,7 +174,7 @@ def tables(data: SiteData) -> Iterator[tuple[str, downloads.Columns]]:
 
 def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, str]]:
     """Yield path and text of every page except those of configurations, and the explorer's data."""
-    data = data.localized(language)
+    everything, data = data, data.localized(language)
     found = every_answer(data)
     yield at.HOME, home(language, data)
     yield at.REPORTS, reports_index(language, data)
@@ -190,7 +190,7 @@ def overview_pages(language: Language, data: SiteData) -> Iterator[tuple[str, st
         yield at.framework_page(name), framework(language, data, name, results, found)
     yield at.CONFIGURATIONS, configurations_index(language, data)
     yield at.EXPLORER, explorer(language, data)
-    yield at.EXPLORER_DATA, explorer_data(language, data)
+    yield at.EXPLORER_DATA, explorer_data(language, everything)
     yield at.CONDITIONS_DATA, conditions_data(language, data)
     yield at.YOUR_NUMBER, your_number(language, data)
     yield at.YOUR_NUMBER_DATA, your_number_data(language, data)

@@ -4,7 +4,8 @@
 
   const SHARES = ["spread", "efficiency", "mfu", "roofline"];
   const PER_SECOND = /\/s$/;
-  const data = { columns: [], names: {}, metrics: {}, words: {}, rows: [] };
+  const APART_BY = " · ";
+  const data = { columns: [], names: {}, metrics: {}, words: {}, also: {}, rows: [] };
   const at = {};
 
   function open() {
@@ -16,6 +17,13 @@
   function of(row, column) {
     const value = row[at[column]];
     return data.names[column] ? data.names[column][value] : value;
+  }
+
+  /* What the part of the address after "#" keeps, with the names of this language where another one wrote it. */
+  function chosen() {
+    const own = name => Object.hasOwn(data.also, name) ? data.also[name] : name;
+    return new URLSearchParams([...new URLSearchParams(location.hash.slice(1))]
+      .map(([name, value]) => [name, own(value) === value ? value.split(APART_BY).map(own).join(APART_BY) : own(value)]));
   }
 
   const gpusOf = row => of(row, "nodes") * of(row, "gpus");
@@ -126,22 +134,30 @@
     return [`${document.title.split(" - ").pop()}, ${newest}`, ...sources, licence && licence.textContent].filter(Boolean).join(" · ");
   }
 
-  /* A bar's HTML, as the macro "bars" makes it. base: the address to which links are relative. */
-  function item(bar, base) {
+  const caveatsOf = bars => distinct(bars.map(bar => bar.caveats).filter(Boolean));
+
+  /* The mark beside a value, with its number among several notes. */
+  const markOf = (caveats, notes) => "†" + (notes && notes.length > 1 ? notes.indexOf(caveats) + 1 : "");
+
+  /* What the marks say, where a reader has no page to follow them to. */
+  const notesOf = bars => caveatsOf(bars).map((caveats, _, notes) => markOf(caveats, notes) + " " + caveats);
+
+  /* A bar's HTML, as the macro "bars" makes it. base: the address to which links are relative; notes: caveats to number. */
+  function item(bar, base, notes) {
     const address = new URL(bar.address, base || location).href;
     const made = element("li", { class: `series-${bar.series}${bar.published ? " published" : ""}` },
       element("span", { class: "name" }, bar.name + " ", element("small", {}, bar.aside)),
       element("span", { class: "bar" }, element("span")),
       element("span", { class: "value" }, element("a", { href: address, title: bar.value }, bar.text),
-        bar.caveats && " ", bar.caveats && doubt(address, bar.caveats)),
+        bar.caveats && " ", bar.caveats && doubt(address, bar.caveats, markOf(bar.caveats, notes))),
       element("span", { class: "times" }, bar.times));
     made.style.setProperty("--share", 100 * bar.share + "%");
     return made;
   }
 
-  const doubt = (address, caveats) => element("a", { class: "doubt", href: address, title: caveats,
-    "aria-label": data.words.caveats + ": " + caveats }, "†");
-  const list = (bars, base) => element("ul", { class: "bars" }, ...bars.map(bar => item(bar, base)));
+  const doubt = (address, caveats, mark) => element("a", { class: "doubt", href: address, title: caveats,
+    "aria-label": data.words.caveats + ": " + caveats }, mark || "†");
+  const list = (bars, base, notes) => element("ul", { class: "bars" }, ...bars.map(bar => item(bar, base, notes)));
 
   /* Panels { title, aside, bars } below each other as one SVG, in the colours of the page. */
   function picture(panels, footnotes) {
@@ -155,7 +171,7 @@
     probe.remove();
     const safe = words => String(words).replace(/[&<>"]/g, sign => `&#${sign.charCodeAt(0)};`);
     const put = (x, y, words, more) => `<text x="${x}" y="${y}" ${more || ""}>${safe(words)}</text>`;
-    const parts = [];
+    const parts = [], notes = caveatsOf(panels.flatMap(panel => panel.bars));
     let y = 12;
     panels.forEach(panel => {
       y += 26;
@@ -166,7 +182,7 @@
         const fill = bar.published ? `url(#hatch-${bar.series})` : colour;
         parts.push(put(16, y + 13, bar.name), put(16, y + 25, bar.aside, `fill="${quiet}" font-size="11"`),
           `<rect x="${NAME}" y="${y + 7}" width="${width}" height="16" fill="${fill}" stroke="${colour}"/>`,
-          put(NAME + BAR + 95, y + 20, bar.text + (bar.caveats ? " †" : ""), 'text-anchor="end" font-weight="600"'),
+          put(NAME + BAR + 95, y + 20, bar.text + (bar.caveats ? " " + markOf(bar.caveats, notes) : ""), 'text-anchor="end" font-weight="600"'),
           put(WIDE - 16, y + 20, bar.times, `text-anchor="end" fill="${quiet}"`));
         y += ROW;
       });
@@ -179,6 +195,6 @@
       `<rect width="100%" height="100%" fill="${paper}"/>${parts.join("")}</svg>`;
   }
 
-  window.dlperf = { data, at, open, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, element, ranked,
-    bestOf, kindOf, named, barsOf, credit, doubt, list, picture, SHARES };
+  window.dlperf = { data, at, open, chosen, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, element, ranked,
+    bestOf, kindOf, named, barsOf, credit, caveatsOf, notesOf, doubt, list, picture, SHARES };
 })();

@@ -75,13 +75,15 @@
     const words = data.words;
     const notes = [words.untested];
     if (found.left > 0) notes.unshift(words.other_panels.replace("{count}", found.left));
+    const bars = found.drawn.flatMap(panel => panel.bars), caveats = state.embed ? dlperf.caveatsOf(bars) : [];
     const body = found.drawn.map(panel => element("figure", { class: "chart" },
-      element("figcaption", {}, panel.title + " ", element("small", {}, panel.aside)), dlperf.list(panel.bars)));
+      element("figcaption", {}, panel.title + " ", element("small", {}, panel.aside)), dlperf.list(panel.bars, null, caveats)));
     const legend = element("p", { class: "legend" }, element("span", { class: "published" }, element("i", { class: "key" }),
       words.published_key), element("span", {}, notes.join(" ")), state.embed && element("a", { href: dlperf.written({ embed: "" }),
-      target: "_blank" }, dlperf.credit(found.drawn.flatMap(panel => panel.bars))));
+      target: "_blank" }, dlperf.credit(bars)));
+    const said = caveats.length ? [element("p", { class: "small" }, ...dlperf.notesOf(bars).flatMap(note => [note, element("br")]))] : [];
     const panelled = element("div", { class: "panels" }, ...body);
-    return { ...found, body: body.length ? [panelled, legend] : [element("p", {}, words.no_bars)] };
+    return { ...found, body: body.length ? [panelled, ...said, legend] : [element("p", {}, words.no_bars)] };
   }
 
   Object.assign(dlperf, { drawChart: draw, chartControls: controls });

@@ -60,8 +60,7 @@
 
   function svg(chart) {
     const bars = chart.drawn.flatMap(panel => panel.bars);
-    const caveats = dlperf.distinct(bars.map(bar => bar.caveats).filter(Boolean)).map(words => "† " + words);
-    return dlperf.picture(chart.drawn, ["▨ " + data.words.published_key, data.words.untested, ...caveats, dlperf.credit(bars), location.href.split("#")[0]]);
+    return dlperf.picture(chart.drawn, ["▨ " + data.words.published_key, data.words.untested, ...dlperf.notesOf(bars), dlperf.credit(bars), location.href.split("#")[0]]);
   }
 
   function png(chart) {

@@ -56,7 +56,7 @@
   }
 
   function read() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
+    const wanted = dlperf.chosen();
     Object.keys(state).forEach(name => delete state[name]);
     MANY.forEach(name => { state[name] = wanted.getAll(name); });
     ["q", "sort", "page", "metric", "baseline", "columns", "differences", "embed"].forEach(name => {

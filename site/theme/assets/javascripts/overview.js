@@ -17,7 +17,7 @@
   }
 
   const named = values => values.map(value => [value, value]);
-  const titleOf = row => [of(row, "chip"), of(row, "framework"), of(row, "precision")].join(" ");
+  const titleOf = row => [of(row, "chip"), of(row, "framework"), of(row, "precision")].join(" · ");
   const barTitle = row => [of(row, "framework"), [of(row, "precision"), dlperf.batchText(row), dlperf.gpusText(gpusOf(row))].filter(Boolean).join(" · ")];
 
   /* Offer what can be chosen beside what was, and return the rows of the chart. */
@@ -45,7 +45,7 @@
 
   /* Choose what the address holds, one by one: what may be chosen depends on what was before. */
   function restore(figure) {
-    const kept = new URLSearchParams(location.hash.slice(1)), form = figure.querySelector("form"), number = charts.indexOf(figure);
+    const kept = dlperf.chosen(), form = figure.querySelector("form"), number = charts.indexOf(figure);
     if (!kept.has(`${number}.case`)) return;
     CHOICES.forEach(name => {
       const value = kept.get(`${number}.${name}`);

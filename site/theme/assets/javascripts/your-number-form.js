@@ -131,7 +131,7 @@
   const KEPT = ["model", "gpu", "precision", "gpus", "value", "as", "batch", "sequence", "origin", "amount", "fleet", "first", "second"];
 
   function read() {
-    const wanted = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    const wanted = Object.fromEntries(dlperf.chosen());
     if (!wanted.model && wanted.case) wanted.model = (known.map(modelOf).find(name => name.startsWith(wanted.case + " · ")));
     ["gpus", "value", "batch", "sequence", "amount", "fleet"].forEach(name => { if (wanted[name]) field(name).value = wanted[name]; });
     if (wanted.origin) field("origin").value = wanted.origin;

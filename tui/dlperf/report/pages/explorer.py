@@ -24,6 +24,8 @@ from dlperf.verdicts.inference.policies import CLAIM
 SCHEMA = 2
 SCRIPTS = ("bars.js", "explorer-state.js", "explorer-chart.js", "explorer-sides.js", "explorer-copy.js", "explorer.js")
 """In the order in which they run."""
+CHOSEN_BY_NAME = ("case", "framework", "precision", "source", "origin")
+"""Columns whose names addresses keep."""
 SHARED = (
     *("source", "case", "hardware", "framework", "precision", "batch_size", "sequence_length", "nodes_gpus"),
     *("speedup", "efficiency", "mfu", "roofline", "protocol", "date", "origin"),
@@ -58,8 +60,9 @@ def explorer(language: Language, data: SiteData) -> str:
     )
 
 
-def explorer_data(language: Language, data: SiteData) -> str:
+def explorer_data(language: Language, everything: SiteData) -> str:
     """Return ``figures.js``: names once, then numbers only, so that 10 000 results stay under 2 MB."""
+    data = everything.localized(language)
     rows = by_relevance(data)
     readers = _names(language, data)
     names = {column: distinct(map(name, rows)) for column, name in readers.items()}
@@ -81,6 +84,7 @@ def explorer_data(language: Language, data: SiteData) -> str:
         "names": names,
         "metrics": _metrics(language, data),
         "words": {name: language.gettext(text) for name, text in TEXTS.items()},
+        "also": _also(language, everything),
         "rows": [
             [
                 *(numbers[name][read(row)] for name, read in readers.items()),
@@ -90,6 +94,19 @@ def explorer_data(language: Language, data: SiteData) -> str:
         ],
     }
     return _script("dlperfFigures", document)
+
+
+def _also(language: Language, everything: SiteData) -> dict[str, str]:
+    """Return the names by which an address of another language may choose, with those of this one."""
+    own = _names(language, everything.localized(language))
+    others = (_names(other, everything.localized(other)) for other in everything.site_languages)
+    pairs = (
+        (str(other[column](row)), str(own[column](row)))
+        for other in others
+        for column in CHOSEN_BY_NAME
+        for row in everything.ordered
+    )
+    return {name: said for name, said in pairs if name != said}
 
 
 def conditions_data(language: Language, data: SiteData) -> str:
