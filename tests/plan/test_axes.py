@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,15 @@ def test_zipped_values_are_free_where_each_of_them_is_asked_for(mine: Catalog):
     assert ids(planned(mine, "sequence_length=2048", batch_sizes=(2,))) == [
         "bs2_1n1g_sequence-length-2048_attention-flash_layers-1"
     ]
+
+
+def test_a_batch_size_alone_goes_with_the_default_of_the_axis_that_is_zipped_with_it(mine: Catalog):
+    case = mine.cases["tokens"]
+    lengths = case.axes["sequence_length"].model_copy(update={"default": 2048})
+    usual = case.model_copy(update={"axes": {**case.axes, "sequence_length": lengths}})
+    catalog = replace(mine, cases={**mine.cases, "tokens": usual})
+    assert ids(planned(catalog, batch_sizes=(2,))) == ["bs2_1n1g_sequence-length-2048_attention-flash_layers-1"]
+    assert ids(planned(catalog, "sequence_length=8192")) == ["bs2_1n1g_sequence-length-8192_attention-flash_layers-1"]
 
 
 def test_an_axis_is_a_placeholder_in_commands_and_a_condition_of_variants(mine: Catalog):

@@ -84,10 +84,14 @@ def _values(axis: Axis | None, wanted: list[str] | None) -> tuple[AxisValue, ...
 
 
 def in_step(case: Case, batch_size: int, axes: Mapping[str, AxisValue], asked: Collection[str]) -> bool:
-    """Whether the values of each zipped group have one position in their lists; a group asked for by name is free."""
+    """Whether the values of each zipped group have one position in their lists.
+
+    A group is free where all of it is asked for, and where the batch size is and the others keep their defaults.
+    """
+    kept = {name for name, axis in case.axes.items() if axis.default is not None and "batch_size" in asked}
     values = {"batch_size": batch_size, **axes}
     lists = {"batch_size": case.batch_sizes, **{name: axis.values for name, axis in case.axes.items()}}
-    return all(set(group) <= set(asked) or len(_positions(group, values, lists)) < 2 for group in case.zip)
+    return all(set(group) <= {*asked, *kept} or len(_positions(group, values, lists)) < 2 for group in case.zip)
 
 
 def _positions(

@@ -69,19 +69,20 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
         RequestError: nothing can; the message says why in one line.
     """
     framework_id = given.frameworks[0] if given.frameworks else built_in_framework(point.framework, catalog.frameworks)
-    if framework_id is None:
-        raise RequestError(f"no framework of the catalogue runs {point.framework}: name one by --framework")
     if point.case not in catalog.cases:
         raise RequestError(
             f"the catalogue has no case {point.case!r}, which the result is of: add it to catalog/cases/"
         )
+    case = catalog.cases[point.case]
+    others = ", ".join(name for name, each in catalog.frameworks.items() if each.recipe_for(case))
+    if framework_id is None:
+        raise RequestError(f"no framework of the catalogue runs {point.framework}: name one by --framework ({others})")
     hardware = _machine(point, given, catalog)
     if framework_id not in catalog.frameworks:
         raise RequestError(f"unknown framework {framework_id!r}: see `dlperf catalog frameworks`")
-    case = catalog.cases[point.case]
     recipe = catalog.frameworks[framework_id].recipe_for(case)
     if recipe is None:
-        raise RequestError(f"{framework_id} has no recipe for {case.id}: name another by --framework")
+        raise RequestError(f"{framework_id} has no recipe for {case.id}: name another by --framework ({others})")
     scale = _scale(point, hardware, recipe, case)
     axes, unset = _axes(point, case, recipe, _gpus(scale))
     batch_sizes = _batch_sizes(point.batch_size, recipe)
