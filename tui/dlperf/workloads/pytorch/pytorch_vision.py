@@ -144,10 +144,11 @@ def synthetic_images(world, options, classes):
     An image comes with ``LABELS`` labels in turn, of which a share is drawn at random: see options.py.
     """
     size = options.image_size
-    generator = torch.Generator(world.device).manual_seed(options.seed)
+    seed = options.seed + (1 << 31)  # of no weight and no dropout, which begin with options.seed
+    generator = torch.Generator(world.device).manual_seed(seed)
     patterns = torch.randn(16, 3, size // 8, size // 8, generator=generator, device=world.device)
     patterns = functional.interpolate(patterns, size=(size, size))
-    generator.manual_seed(options.seed + 1 + world.rank)
+    generator.manual_seed(seed + 1 + world.rank)
     place = {"generator": generator, "device": world.device}
     made = []
     for _ in range(options.batches):
