@@ -120,7 +120,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
         pytest.skip("needs sshd and setpriv")
     folder = tmp_path_factory.mktemp("hostile")
     Path("/run/sshd").mkdir(exist_ok=True)
-    lease = "DLPERF_LEASE=$(mktemp)"  # every connection is another machine
+    lease = f"DLPERF_LEASE={folder}/lease.$$"  # every connection is another machine
     server = sshd.prepare(folder / "sshd", f'ForceCommand {lease} exec sh -c "$SSH_ORIGINAL_COMMAND"\n')
     if os.getuid() == 0:  # a root that may read only what its mode allows
         server.prefix = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
