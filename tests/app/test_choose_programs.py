@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from pathlib import Path
@@ -16,7 +17,9 @@ from dlperf.app.model.choice import Choice
 from dlperf.app.model.options import options_of
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.catalog.files.load import load_catalog
+from dlperf.errors import ExitCode
 from dlperf.runs.paths import WorkspacePaths
+from waiting import until_async
 
 CATALOG = load_catalog()
 
@@ -85,9 +88,9 @@ async def test_a_program_that_failed_is_brought_back_to_be_corrected(workspace: 
         assert pilot.app.screen.query_one(Prompt).value == command
 
 
-async def test_a_command_that_passes_over_ctrl_c_is_ended_by_force(monkeypatch: pytest.MonkeyPatch):
+async def test_a_command_that_passes_over_a_signal_is_ended_by_force(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(commands, "GRACE_SECONDS", 0.05)
-    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); print(flush=True); signal.pause()"
+    code = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE, start_new_session=True
     )
@@ -95,6 +98,33 @@ async def test_a_command_that_passes_over_ctrl_c_is_ended_by_force(monkeypatch: 
     assert await anext(command.lines()) == ""
     command.stop()
     assert await command.wait() == -signal.SIGKILL
+
+
+async def test_a_command_ends_also_where_a_background_job_of_a_shell_started_the_terminal(workspace: WorkspacePaths):
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        command = await commands.RunningCommand.start(workspace, ["machines", "--json", "--every", "60"])
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert '"local"' in await anext(command.lines())
+    command.stop()
+    assert await command.wait() == ExitCode.INTERRUPTED
+
+
+async def test_a_command_whose_answer_nobody_waits_for_ends(workspace: WorkspacePaths):
+    before = _children("self")
+    asking = asyncio.create_task(commands.run_command(workspace, ["machines", "--json", "--every", "60"]))
+    await until_async(lambda: any(map(_children, _children("self") - before)), "no agent")
+    asking.cancel()
+    await until_async(lambda: not _children("self") - before, "the command goes on")
+
+
+def _children(process: str) -> set[str]:
+    pid = os.getpid() if process == "self" else int(process)
+    try:
+        return set(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    except FileNotFoundError:
+        return set()
 
 
 async def test_closing_the_page_ends_the_program_that_runs(workspace: WorkspacePaths, tmp_path: Path):

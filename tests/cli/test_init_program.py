@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -168,7 +169,8 @@ def test_a_program_that_goes_on_is_stopped_with_its_children(dlperf, tmp_path):
     assert not is_running(int((tmp_path / "child").read_text()))
 
 
-def test_an_interrupt_ends_the_program_and_leaves_nothing(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_ends_the_program_and_leaves_nothing(tmp_path: Path, number: signal.Signals):
     (tmp_path / "train.py").write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(1000)\n")
     (tmp_path / "train.sh").write_text(f"echo $$ > pid; exec {sys.executable} train.py")
     command = [sys.executable, "-m", "dlperf", "init", "bench", "--program", "sh train.sh"]
@@ -177,7 +179,7 @@ def test_an_interrupt_ends_the_program_and_leaves_nothing(tmp_path):
         assert process.stderr.readline().startswith("running for at most 60 s")
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
             assert process.poll() is None
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         assert "Traceback" not in process.stderr.read()
         assert process.wait() == 130
     assert not is_running(int((tmp_path / "pid").read_text()))

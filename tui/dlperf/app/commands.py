@@ -36,7 +36,10 @@ async def _start(workspace: WorkspacePaths, words: Sequence[str], **options: Any
 async def run_command(workspace: WorkspacePaths, words: Sequence[str]) -> tuple[str, str]:
     """Run a dlperf command to its end; return its output and its last line on stderr."""
     process = await _start(workspace, words, stderr=subprocess.PIPE)
-    output, errors = await process.communicate()
+    try:
+        output, errors = await process.communicate()
+    finally:
+        RunningCommand(process).stop()  # nobody waits for it any more
     lines = [line for line in errors.decode(errors="replace").splitlines() if line.strip()]
     return output.decode(errors="replace"), printable(lines[-1]) if lines else ""
 
@@ -70,8 +73,11 @@ class RunningCommand:
         return await self._process.wait()
 
     def stop(self) -> None:
-        """End it as Ctrl+C does, by which it ends what it started in other sessions; by force where it does not end."""
-        self._signal(signal.SIGINT)
+        """Let it end what it started in other sessions, and by force what does not end.
+
+        Not by Ctrl+C's signal: a shell's background job ignores that one, and so does all that it starts.
+        """
+        self._signal(signal.SIGTERM)
         asyncio.get_running_loop().call_later(GRACE_SECONDS, self._signal, signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +31,6 @@ def build_site(
     """Build the site from runs/, in English and Chinese."""
     from dlperf.report.build import build_site as build
 
-    _interrupt_on_sigterm()
     site = build(current_workspace(context), out, strict, edition)
     for line in (*site.missing, *site.warnings.splitlines()):
         print_note(line)
@@ -50,10 +48,4 @@ def serve_site(
     """Serve the site on 127.0.0.1. Rebuilds it when runs/ or its pages change."""
     from dlperf.report.site.serve import serve
 
-    _interrupt_on_sigterm()
     serve(current_workspace(context), port, print_note)
-
-
-def _interrupt_on_sigterm() -> None:
-    """Let SIGTERM unwind the stack like Ctrl-C, so that no build process and no unfinished folder remains."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -50,7 +50,7 @@ def parallel_map(work: Callable[[Item], Result], items: Sequence[Item]) -> list[
 
 
 def _start_worker(work: Callable[[Any], Any], items: Sequence[Any]) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     _inherited.update(work=work, items=items)
     threading.Thread(target=_end_with_parent, daemon=True).start()
