@@ -9,11 +9,14 @@ from site_rows import measured
 from site_sample import campaign, sample
 
 from claimable import CONDITIONS, claimable, of_trials
+from dlperf.measured.findings.program_faults import UNFAIR
 from dlperf.messages import ENGLISH
+from dlperf.messages.finding import warning
 from dlperf.report.build import overview_pages, tables
 from dlperf.report.data import SiteData
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
+from dlperf.report.pages.overview import best_rows
 from dlperf.report.site import locations as at
 
 
@@ -49,3 +52,12 @@ def test_a_value_of_gpus_that_were_measured_together_is_their_median_with_their_
     assert "Alpha median of 4 GPUs · 0.7 % 401.5" in said, said[said.index("Alpha m") :][:80]
     text = dict(overview_pages(ENGLISH, data))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
     assert "median of 4 GPUs" in text
+
+
+def test_a_chart_shows_what_no_known_fault_raises_before_what_has_more_trials() -> None:
+    data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
+    (fault,) = sorted(UNFAIR)[:1]
+    old = claimable(measured("alpha", value=500.0, campaign="old", hardware="v100"), *[500.0] * 5)
+    old = replace(old, findings=(warning(fault),))
+    both = replace(data, results=(old, *data.results), campaigns=data.campaigns | {"old": campaign([old])})
+    assert [row.campaign for row in best_rows(both, both.current)] == ["on-1"]  # of four GPUs, the lower in the middle

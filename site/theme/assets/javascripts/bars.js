@@ -82,14 +82,12 @@
   const ranked = (rows, metric) => rows.slice().sort((a, b) =>
     (measure(b, metric) - measure(a, metric)) * (isLower(a, metric) ? -1 : 1));
 
-  const trials = row => of(row, "published") ? 0 : Math.min(of(row, "n") || 0, data.most_trials);
-
-  /* The best row of each key, the best first, as _best of overview.py chooses it: of those with most trials the highest;
+  /* The best row of each key, the best first, as _best of overview.py chooses it: of those with most support the highest;
      if it has caveats, the highest of its precision and GPUs that has none. */
   function bestOf(rows, metric, keyOf) {
     const most = new Map();
-    for (const row of rows) most.set(keyOf(row), Math.max(most.get(keyOf(row)) || 0, trials(row)));
-    const order = ranked(rows.filter(row => trials(row) === most.get(keyOf(row))), metric);
+    for (const row of rows) most.set(keyOf(row), Math.max(most.get(keyOf(row)) || 0, of(row, "support")));
+    const order = ranked(rows.filter(row => of(row, "support") === most.get(keyOf(row))), metric);
     const pointOf = row => [keyOf(row), of(row, "precision"), gpusOf(row)].join("|");
     const first = (key, found) => found.reduce((kept, row) => kept.has(key(row)) ? kept : kept.set(key(row), row), new Map());
     const sure = first(pointOf, order.filter(row => !of(row, "caveats")));

@@ -16,7 +16,7 @@ from dlperf.report.charts.svg import series_of
 from dlperf.report.data.contents import MEASURED, PUBLISHED, is_published
 from dlperf.report.data.grouping import grouped, point
 from dlperf.report.data.titles import NamedContents
-from dlperf.report.data.together import Rows, like_with_like, measurements
+from dlperf.report.data.together import Rows, like_with_like, measurements, middle
 from dlperf.report.site import locations as at
 from dlperf.report.site.locations import ReportGroup, group_of
 from dlperf.table.load import SUPERSEDED
@@ -129,10 +129,22 @@ class SiteData(NamedContents):
 
     @cached_property
     def current(self) -> tuple[ConfigurationResult, ...]:
-        """Return the results of all reports on training; of a configuration measured under several protocols, one."""
+        """Return the results of all reports on training; of a configuration measured under several protocols or on
+        several GPUs, one."""
         rows = [row for members in self.training_reports for row in members]
-        own = [row for row in rows if self.is_ours(row.campaign)]
-        return *self._standing(own), *(row for row in rows if not self.is_ours(row.campaign))
+        own = self._standing(row for row in rows if self.is_ours(row.campaign))
+        return *(middle(self.together(row)) for row in own), *(row for row in rows if not self.is_ours(row.campaign))
+
+    def support(self, row: ConfigurationResult) -> int:
+        """Return how well a result of ours supports its value; 0 of others'.
+
+        A program without a known fault comes first, then trials on all GPUs measured together, of which as many as a
+        claim needs suffice.
+        """
+        if not self.is_ours(row.campaign):
+            return 0
+        trials = min(sum(one.n or 0 for one in self.together(row)), CLAIM.most)
+        return trials if row.program_caveats else trials + CLAIM.most + 1
 
     @cached_property
     def context(self) -> Context:

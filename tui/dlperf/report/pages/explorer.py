@@ -19,7 +19,6 @@ from dlperf.report.pages.reports.fairness import published_facts
 from dlperf.report.site import locations as at
 from dlperf.table.conditions import row_conditions
 from dlperf.table.model import ConfigurationResult, MetricResult
-from dlperf.verdicts.inference.policies import CLAIM
 
 SCHEMA = 2
 SCRIPTS = ("bars.js", "explorer-state.js", "explorer-chart.js", "explorer-sides.js", "explorer-copy.js", "explorer.js")
@@ -72,6 +71,7 @@ def explorer_data(language: Language, everything: SiteData) -> str:
         **NUMBERS,
         "roofline": data.roofline,
         "series": lambda row: data.series[row.framework],
+        "support": data.support,
         "newest": lambda row: int(id(row) in newest),
         "training": lambda row: int(is_training(row)),
         "published": lambda row: int(not data.is_ours(row.campaign)),
@@ -79,7 +79,6 @@ def explorer_data(language: Language, everything: SiteData) -> str:
     document = {
         "schema": SCHEMA,
         "columns": [*names, *read_numbers],
-        "most_trials": CLAIM.most,
         "colours": COLOURS,
         "names": names,
         "metrics": _metrics(language, data),

@@ -17,7 +17,6 @@ from dlperf.report.pages.results.pictures import bars
 from dlperf.report.site import locations as at
 from dlperf.report.views import FigureView
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.inference.policies import CLAIM
 
 METRICS = {
     "per_gpu": N_("Throughput per GPU"),
@@ -102,10 +101,10 @@ def _numerics(row: ConfigurationResult) -> tuple[object, ...]:
 def _best(data: SiteData, members: Sequence[ConfigurationResult]) -> ConfigurationResult:
     """Return the highest result; if it has caveats, the highest of its precision and GPUs that has none.
 
-    Of our own, only those with most trials count, of which as many as a claim needs suffice.
+    Of our own, only those with most support count.
     """
-    trials = [min(row.n or 0, CLAIM.most) if data.is_ours(row.campaign) else 0 for row in members]
-    rows = [row for row, count in zip(members, trials, strict=True) if count == max(trials)]
+    most = max(map(data.support, members))
+    rows = [row for row in members if data.support(row) == most]
     best = max(rows, key=_per_gpu)
     point = _numerics(best), best.gpus_total
     sure = [row for row in rows if (_numerics(row), row.gpus_total) == point and not row.caveats]
