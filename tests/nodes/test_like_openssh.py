@@ -137,6 +137,10 @@ def _revoked_by_a_file(server: Sshd) -> None:
     (server.operator / ".ssh" / "revoked").write_text(f"{_key(server)}\n")
 
 
+def _revoked_by_a_command(server: Sshd) -> None:
+    (server.operator / ".ssh" / "more").write_text(f"@revoked * {_key(server)}\n")
+
+
 _ALIAS = "Host node-*\n HostKeyAlias {}\n"
 _JUMP = "Host inner\n HostName 127.0.0.1\n ProxyJump node-jump\nHost node-jump\n HostKeyAlias jump\n"
 
@@ -204,6 +208,12 @@ CASES = {
         True, lambda server: "", "UserKnownHostsFile ~/.ssh/none ~/.ssh/more\n", prepare=_known_elsewhere
     ),
     "revoked by a file": Case(False, _known, "RevokedHostKeys ~/.ssh/revoked\n", prepare=_revoked_by_a_file),
+    "revoked by a command": Case(
+        False, _known, "KnownHostsCommand /bin/cat ~/.ssh/more\n", prepare=_revoked_by_a_command
+    ),
+    "a comma in Host, which is a letter": Case(False, _named("foo"), "Host node-a,node-b\n HostKeyAlias foo\n"),
+    "capitals in Match": Case(False, _known, "Match host NODE-A\n HostKeyAlias foo\n"),
+    "no input, and in the background": Case(True, _known, "StdinNull yes\nForkAfterAuthentication yes\n"),
     "addresses are checked, too": Case(True, _known, "CheckHostIP yes\n"),
     "revoked as an authority": Case(
         False,

@@ -43,6 +43,8 @@ _OPTIONS = (
 
 A master connection that somebody opened by ``ssh`` is used: where a login takes a second factor, it is the only way.
 """
+_AGENT = {"SessionType": "default", "StdinNull": "no", "ForkAfterAuthentication": "no"}
+"""Options that a client before OpenSSH 8.7 does not know → the value that an agent needs."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,14 @@ class OpenSshTransport:
         raise connection_error(complaint, server.name, server.connect_seconds, server.first("proxyjump"), locked)
 
 
-async def refuse_bad_configuration(host: str, port: int | None, user: str | None) -> None:
-    """Raise UnreachableError where ssh does not read its configuration, such as for an option that it does not know.
+async def resolve(host: str, port: int | None, user: str | None) -> Destination | None:
+    """Return what ssh makes of a destination; None without a client of OpenSSH.
 
-    Without a client of OpenSSH nothing is refused.
+    Raises:
+        RefusedError: ssh cannot read its configuration, such as for an option that it does not know.
+        UnreachableError: ssh does not say so in time.
     """
-    if shutil.which("ssh"):
-        await _server(_destination(host, port, user))
+    return await _server(_destination(host, port, user)) if shutil.which("ssh") else None
 
 
 def _destination(host: str, port: int | None, user: str | None) -> tuple[str, ...]:
@@ -94,7 +97,7 @@ def _destination(host: str, port: int | None, user: str | None) -> tuple[str, ..
 
 
 @dataclass(frozen=True)
-class _Destination:
+class Destination:
     """What ``ssh -G`` makes of a destination with ~/.ssh/config."""
 
     settings: dict[str, list[str]]
@@ -114,7 +117,8 @@ class _Destination:
     @property
     def options(self) -> list[str]:
         alive = (f"ServerAliveInterval={KEEPALIVE_SECONDS}", f"ServerAliveCountMax={KEEPALIVE_COUNT}")
-        given = (*_OPTIONS, *alive, f"ConnectTimeout={self.connect_seconds:.0f}")
+        usual = (f"{name}={value}" for name, value in _AGENT.items() if self.first(name.lower()) not in ("", value))
+        given = (*_OPTIONS, *usual, *alive, f"ConnectTimeout={self.connect_seconds:.0f}")
         return [word for option in given for word in ("-o", option)]
 
     @property
@@ -123,13 +127,17 @@ class _Destination:
         return self.first("proxyjump").partition(",")[0] or self.first("proxycommand") or self.name
 
     @property
+    def known_hosts_files(self) -> str:
+        return f"{self.first('userknownhostsfile')} {self.first('globalknownhostsfile')}"
+
+    @property
     def keys(self) -> list[str]:
         """The files of keys that exist."""
         names = self.settings.get("identityfile", [])
         return [str(path) for name in names if (path := Path(name).expanduser()).is_file()]
 
 
-async def _server(destination: Sequence[str]) -> _Destination:
+async def _server(destination: Sequence[str]) -> Destination:
     """Resolve a destination.
 
     Raises:
@@ -137,7 +145,7 @@ async def _server(destination: Sequence[str]) -> _Destination:
         UnreachableError: ssh does not say so in time.
     """
     try:
-        code, out, err = await _output("ssh", "-T", "-G", *destination)
+        code, out, err = await _output("ssh", "-T", "-G", "-o", "RemoteCommand=none", *destination, "true")
     except FileNotFoundError:
         raise RefusedError(message("no_ssh")) from None
     except TimeoutError:
@@ -148,7 +156,7 @@ async def _server(destination: Sequence[str]) -> _Destination:
     for line in out.splitlines():
         name, _, value = line.partition(" ")
         settings.setdefault(name, []).append(value)
-    return _Destination(settings)
+    return Destination(settings)
 
 
 async def _output(*command: str) -> tuple[int, str, str]:
@@ -171,7 +179,7 @@ async def _output(*command: str) -> tuple[int, str, str]:
     return process.returncode or 0, out.decode(errors="replace"), err.decode(errors="replace")
 
 
-async def _connect(command: Sequence[str], server: _Destination) -> tuple[ProcessChannel | None, str]:
+async def _connect(command: Sequence[str], server: Destination) -> tuple[ProcessChannel | None, str]:
     """Start ssh and wait for the first output of the machine; where there is none, return what ssh complained of."""
     channel = await start_process(command, os.environ | {"SSH_ASKPASS_REQUIRE": "never"})
     complaint = TIMED_OUT
@@ -189,7 +197,7 @@ async def _connect(command: Sequence[str], server: _Destination) -> tuple[Proces
     return None, complaint
 
 
-async def _locked_key(complaint: str, server: _Destination) -> str:
+async def _locked_key(complaint: str, server: Destination) -> str:
     """The first key that needs a passphrase and that no agent holds, where the server refused all others."""
     with suppress(TimeoutError):
         for path in server.keys if is_refused(complaint) else ():

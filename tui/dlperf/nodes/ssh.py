@@ -1,7 +1,8 @@
 """Connect to a machine by asyncssh with OpenSSH's ~/.ssh/config, agent and known_hosts. Host keys are always checked.
 
 Options by which OpenSSH refuses machines and which asyncssh does not read are refused; ``openssh`` is the transport for
-them. What OpenSSH's client, where there is one, does not read as its configuration is refused, too.
+them. Where there is a client of OpenSSH, what it does not read as its configuration, and what asyncssh reads otherwise,
+is refused, too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from asyncssh.config import SSHClientConfig
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.messages import Message, message
 from dlperf.nodes.known_hosts import KnownHosts, names_of
-from dlperf.nodes.openssh import refuse_bad_configuration
+from dlperf.nodes.openssh import Destination, resolve
 from dlperf.nodes.transport import connection_gate, last_line
 
 CONNECT_SECONDS = 10.0
@@ -35,7 +36,7 @@ CONNECT_ATTEMPTS = 6
 _PREFERRED_CIPHER = "^aes128-gcm@openssh.com"
 """The fastest where the processor has AES instructions; the caret keeps the others as alternatives."""
 _KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
-_DENYING = {"RevokedHostKeys": "none", "CheckHostIP": "no", "RequiredRSASize": "1024"}
+_DENYING = {"RevokedHostKeys": "none", "KnownHostsCommand": "none", "CheckHostIP": "no", "RequiredRSASize": "1024"}
 """Options by which OpenSSH refuses further machines, and which asyncssh passes over → the value that refuses none."""
 SSHClientConfig._handlers |= {name.lower(): (name, SSHClientConfig._set_string) for name in _DENYING}
 _BROKEN = (asyncssh.Error, OSError, ValueError)
@@ -118,18 +119,20 @@ async def connect(
         RefusedError: the host key is unknown or wrong, or the server takes none of our keys.
         UnreachableError: the machine does not answer.
     """
-    await refuse_bad_configuration(host, port, user)
+    place = await resolve(host, port, user)
+    user = user or (place.first("user") if place else None)
     given = {name: value for name, value in (("port", port), ("username", user)) if value is not None}
     try:
         options = asyncssh.SSHClientConnectionOptions(config=(), host=host, **given)
     except (ValueError, OSError) as error:
         raise RefusedError(message("ssh_configuration", host=host, reason=str(error))) from error
-    if reason := _denied(options):
+    if reason := _denied(options, place) or (place and _other_place(options, place, hops)):
         raise RefusedError(message("ssh_configuration", host=host, reason=reason))
     jump = await _connect_to_jump_hosts(hops or options.tunnel)
     try:
         async with connection_gate(f"{options.host}:{options.port}"):
-            connection = await _connect_with_retries(host, options, given | {"tunnel": jump})
+            known = _known_hosts(options, place)
+            connection = await _connect_with_retries(host, options, known, given | {"tunnel": jump})
     except BaseException:
         if jump is not None:
             jump.abort()
@@ -138,11 +141,27 @@ async def connect(
     return connection
 
 
-def _denied(options: asyncssh.SSHClientConnectionOptions) -> str:
+def _denied(options: asyncssh.SSHClientConnectionOptions, place: Destination | None) -> str:
     """Return which option of the configuration needs another transport; empty where none does."""
-    given = {name: str(options.config.get(name, harmless)) for name, harmless in _DENYING.items()}
-    names = [name for name, harmless in _DENYING.items() if given[name].lower() != harmless]
-    return f"{names[0]} needs `transport: openssh`" if names else ""
+    for name, harmless in _DENYING.items():
+        values = str(options.config.get(name, harmless)), (place and place.first(name.lower())) or harmless
+        if any(value.lower() != harmless for value in values):
+            return f"{name} needs `transport: openssh`"
+    return ""
+
+
+def _other_place(options: asyncssh.SSHClientConnectionOptions, place: Destination, hops: str) -> str:
+    """Return what asyncssh reads otherwise than ssh; empty where it is nothing that leads elsewhere."""
+    config = options.config
+    jump = "" if str(options.tunnel or "none").lower() == "none" else str(options.tunnel)
+    read = {
+        "HostName": (options.host.lower(), place.first("hostname").lower()),
+        "Port": (str(options.port), place.first("port")),
+        "HostKeyAlias": ((options.host_key_alias or "").lower(), place.first("hostkeyalias").lower()),
+        "ProxyJump": (hops or jump, hops or place.first("proxyjump")),
+        "ProxyCommand": (bool(config.get("ProxyCommand")), bool(place.first("proxycommand"))),
+    }
+    return next((f"{name} is not what ssh reads" for name, (ours, theirs) in read.items() if ours != theirs), "")
 
 
 async def _connect_to_jump_hosts(hops: Any) -> asyncssh.SSHClientConnection | None:
@@ -156,7 +175,7 @@ async def _connect_to_jump_hosts(hops: Any) -> asyncssh.SSHClientConnection | No
 
 
 async def _connect_with_retries(
-    host: str, options: asyncssh.SSHClientConnectionOptions, given: dict[str, Any]
+    host: str, options: asyncssh.SSHClientConnectionOptions, known: KnownHosts, given: dict[str, Any]
 ) -> asyncssh.SSHClientConnection:
     """Connect; a busy server that drops connections at once is tried again after a random delay."""
     ciphers = {} if options.config.get("Ciphers") else {"encryption_algs": _PREFERRED_CIPHER}
@@ -164,7 +183,7 @@ async def _connect_with_retries(
         try:
             return await asyncssh.connect(
                 host,
-                known_hosts=_known_hosts(options),
+                known_hosts=known,
                 connect_timeout=options.connect_timeout or CONNECT_SECONDS,
                 login_timeout=LOGIN_SECONDS,
                 keepalive_interval=KEEPALIVE_SECONDS,
@@ -176,27 +195,32 @@ async def _connect_with_retries(
             last = error
             await asyncio.sleep(random.uniform(0.05, 0.2) * 2**attempt)
         except _BROKEN as error:
-            raise _connection_error(error, options) from error
+            raise _connection_error(error, options, known) from error
     raise UnreachableError(message("dropped", server=_server(options), reason=str(last)))
 
 
-def _known_hosts(options: asyncssh.SSHClientConnectionOptions) -> KnownHosts:
+def _known_hosts(options: asyncssh.SSHClientConnectionOptions, place: Destination | None) -> KnownHosts:
     own = cast("Sequence[str]", options.config.get("UserKnownHostsFile", _KNOWN_HOSTS))
     shared = cast("Sequence[str]", options.config.get("GlobalKnownHostsFile", _GLOBAL_KNOWN_HOSTS))
+    files = [str(Path(name).expanduser()) for name in (*own, *shared)]
+    if place is not None and place.known_hosts_files != " ".join(files):  # which does not say where a name has a space
+        files = [name for name in place.known_hosts_files.split() if name.startswith("/")]
     names = names_of(options.host, options.port, options.host_key_alias or "")
-    return KnownHosts(tuple(Path(name).expanduser() for name in (*own, *shared)), names)
+    return KnownHosts(tuple(Path(name) for name in files if name.lower() != "none"), names)
 
 
 def _server(options: asyncssh.SSHClientConnectionOptions) -> str:
     return f"{options.host} port {options.port}"
 
 
-def _connection_error(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> UnreachableError:
+def _connection_error(
+    error: Exception, options: asyncssh.SSHClientConnectionOptions, known: KnownHosts
+) -> UnreachableError:
     """Convert an error; RefusedError if trying again cannot help."""
     server = _server(options)
     match error:
         case asyncssh.HostKeyNotVerifiable() | asyncssh.KeyExchangeFailed():
-            return RefusedError(_host_key_problem(error, options))
+            return RefusedError(_host_key_problem(error, options, known))
         case FileNotFoundError() | asyncssh.KeyImportError() | asyncssh.ConfigParseError():
             return RefusedError(message("ssh_configuration", host=options.host, reason=_one_line(error)))
         case asyncssh.PermissionDenied():
@@ -215,7 +239,7 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _host_key_problem(error: Exception, options: asyncssh.SSHClientConnectionOptions) -> Message:
-    if any(_known_hosts(options)()[:3]):
+def _host_key_problem(error: Exception, options: asyncssh.SSHClientConnectionOptions, known: KnownHosts) -> Message:
+    if any(known()[:3]):
         return message("host_key_changed", server=_server(options), reason=str(error))
     return message("host_key_unknown_by_name", server=_server(options))
