@@ -46,6 +46,8 @@ class Script:
     blames: bool = False
     """Its node is named as the one that ended so."""
     telemetry: str = ""
+    age: float | None = None
+    """For how long its machine says that it runs."""
 
 
 @dataclass
@@ -115,7 +117,7 @@ class ScriptedExecutor:
             self.nodes[name] = "ended"
             return Observation(name, State.CANCELLED, message("cancelled"), "supervisor")
         if script.polls < 0 or seen <= script.polls + script.silent:
-            return Observation(name, State.RUNNING, nodes=(NodeObservation(node, State.RUNNING),))
+            return Observation(name, State.RUNNING, nodes=(NodeObservation(node, State.RUNNING, age=script.age),))
         self.nodes[name] = "ended"
         blamed = (
             (NodeObservation(node, script.state, script.cause, started=datetime.now(UTC)),) if script.blames else ()

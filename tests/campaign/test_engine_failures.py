@@ -11,6 +11,7 @@ import pytest
 from driving_engine import A, events, run, states, until
 from scripted import QUICK, Script, ScriptedExecutor, campaign, planned, short
 
+from dlperf.campaign.create import trial_id
 from dlperf.campaign.rules import exit_code
 from dlperf.cli.running.text import left_out_lines
 from dlperf.errors import ExitCode
@@ -21,7 +22,8 @@ from dlperf.plan import TrialKey
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths
-from dlperf.runs.records import State
+from dlperf.runs.records import Event, State
+from dlperf.runs.store import append_records, read_campaign
 from kept_records import read_record
 
 
@@ -283,6 +285,16 @@ async def test_a_trial_that_its_machines_do_not_end_after_its_deadline_is_given_
     await run(paths, executor, replace(QUICK, late=0.05))
     assert states(paths) == {"a.1": "timed_out"}
     assert executor.called("time_out") == ["a.1"]
+
+
+async def test_a_clock_that_was_set_forward_between_two_engines_ends_no_trial(tmp_path):
+    paths, long_ago = campaign(tmp_path, planned("a", repeats=1)), "2001-01-01T00:00:00.000000Z"
+    append_records(paths.journal, [Event(long_ago, "state", f"{A}/1", state) for state in ("submitted", "running")])
+    executor = ScriptedExecutor({"a.1": Script(polls=9, age=5.0)})
+    executor.nodes[trial_id(read_campaign(paths), TrialKey(A, 1))] = "running"
+    await run(paths, executor)
+    assert states(paths) == {"a.1": "succeeded"}
+    assert executor.called("time_out") == []
 
 
 async def test_a_clock_that_is_set_forward_ends_no_trial(tmp_path, monkeypatch):

@@ -213,6 +213,8 @@ class Engine:
         if begun is not None:
             started = Event(begun, "state", str(running.key), State.RUNNING, source=observation.source)
             self._journal.write(started, durable=False)
+        ages = [node.age for node in observation.nodes if node.age is not None]
+        running.note_age(self._journal.trials[running.key].started or "", ages)
         patience = self._timeouts.silence
         for node in observation.nodes:
             self._journal.note_silence(running.key, node.node, silence(node, patience))

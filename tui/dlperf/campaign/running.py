@@ -90,12 +90,22 @@ class RunningTrial:
     """Whether the journal already notes that its machines are waited for."""
     begun: tuple[str, float] = ("", 0.0)
     """When it began: the record's time, and monotonic."""
+    aged: bool = False
+    """Whether its machines said since when it runs."""
 
     def seconds_since(self, begun: str) -> float:
         """Return how long ago it began, whatever the clock is set to meanwhile."""
         if self.begun[0] != begun:
             self.begun = begun, time.monotonic() - seconds_between(begun, utc_now())
         return time.monotonic() - self.begun[1]
+
+    def note_age(self, begun: str, seconds: Sequence[float]) -> None:
+        """Note how long it has run by the clocks of its machines: once, for they could let it run without end.
+
+        The clock here may have been set since an earlier engine wrote when it began.
+        """
+        if seconds and not self.aged:
+            self.aged, self.begun = True, (begun, time.monotonic() - max(seconds))
 
     def note_silence(self, silent: bool) -> float:
         """Note whether a machine of it is silent now; return for how many seconds it was."""

@@ -59,6 +59,8 @@ class NodeObservation:
     """When the payload began, by the node's clock; known once it has ended."""
     ended: str = ""
     """ISO 8601: when the node's part ended or, if it was lost, the last heartbeat of its supervisor."""
+    age: float | None = None
+    """For how many seconds it has run, by the node's uptime; None where that is not known."""
     starts: bool = True
     """False where another node's launcher reaches this one: such a node ends on request."""
 

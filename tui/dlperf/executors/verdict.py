@@ -21,7 +21,7 @@ def node_observation(node: str, report: NodeReport, starts: bool = True) -> Node
     While its supervisor runs, an exit file is not its last word: the payload may have written it. A file that cannot be
     read fails the node, whatever its exit file says.
     """
-    seen = NodeObservation(node, State.RUNNING, log_size=report.streams.get(LOG, 0), starts=starts)
+    seen = NodeObservation(node, State.RUNNING, log_size=report.streams.get(LOG, 0), age=report.age, starts=starts)
     if report.alive or report.orphaned:
         return seen
     if report.problem is not None:

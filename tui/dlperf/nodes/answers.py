@@ -38,7 +38,7 @@ _NODE = NodePaths(Path())
 _FILES = {"supervisor": _NODE.supervisor.name, "exit": _NODE.exit.name, "streams": _NODE.ranks.name}
 _FILES |= {"telemetry": _NODE.telemetry.name, "arrivals": _NODE.arrivals.name}
 """Field of a report → the file that it is about."""
-_ABSENT: dict[str, Any] = {**dict.fromkeys(_FILES), "streams": {}, "heartbeat": None, "problem": None}
+_ABSENT: dict[str, Any] = {**dict.fromkeys(_FILES), "streams": {}, "heartbeat": None, "problem": None, "age": None}
 
 
 def sound_report(report: NodeReport | dict[str, Any]) -> NodeReport:

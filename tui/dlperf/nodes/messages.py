@@ -221,6 +221,8 @@ class NodeReport:
     """Size in bytes of ``out.times``; None where it is absent."""
     problem: NodeProblem | None = None
     """The first file of the trial that cannot be read."""
+    age: Seconds | None = None
+    """For how many seconds the supervisor has run, by a clock that cannot be set; None where it does not."""
 
 
 @dataclass(frozen=True)

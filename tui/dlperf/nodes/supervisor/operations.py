@@ -33,6 +33,7 @@ from .host.containers import remove_containers
 from .host.machine import free_port, readiness, state_now
 from .job_queue import find_job, record_job, run_command
 from .processes import (
+    age_of,
     boot_id,
     claimed,
     is_alive,
@@ -108,7 +109,7 @@ def report_or_problem(directory: str) -> Json:
 
 
 NO_REPORT: Json = {
-    **dict.fromkeys(("supervisor", "exit", "heartbeat", "telemetry", "arrivals", "problem")),
+    **dict.fromkeys(("supervisor", "age", "exit", "heartbeat", "telemetry", "arrivals", "problem")),
     **dict.fromkeys(("alive", "orphaned", "rebooted", "cancelled"), False),
     "streams": {},
 }
@@ -167,6 +168,7 @@ def report(directory: str) -> Json:
     streams = log_streams(directory, records.problems)
     return {
         "supervisor": supervisor,
+        "age": age_of(supervisor) if supervisor and is_alive(supervisor) else None,
         "alive": alive,
         "orphaned": orphaned,
         "rebooted": bool(supervisor and not here),

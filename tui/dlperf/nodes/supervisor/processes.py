@@ -112,6 +112,13 @@ def is_alive(identity: Optional[Json]) -> bool:
     return found is not None and found[0] not in "ZX" and found[1] == identity["start_ticks"]
 
 
+def age_of(identity: Json) -> float:
+    """For how many seconds a living process has run, whatever the clock was set to meanwhile."""
+    uptime = float(read_text("/proc/uptime").split()[0])
+    ticks: int = identity["start_ticks"]
+    return max(0.0, uptime - ticks / os.sysconf("SC_CLK_TCK"))
+
+
 def open_process(identity: Optional[Json]) -> Optional[int]:
     """A descriptor that is readable once a process has ended; None where it has, or the system is too old for that."""
     open_pid = getattr(os, "pidfd_open", None)  # Python 3.9 and Linux 5.3
