@@ -54,6 +54,14 @@ def test_a_stack_trains_by_the_command_of_the_catalogue_and_its_log_is_read(stac
     assert all(map(isfinite, found.samples.loss))
 
 
+def test_hugging_face_compiles_layer_by_layer_where_that_is_asked_for():
+    given = ["stack_huggingface.py", "--model", "llama3-tiny", "--tokens", "x", "--compile", "regional"]
+    seen = "from accelerate.utils import TorchDynamoPlugin; print(TorchDynamoPlugin().use_regional_compilation)"
+    program = f"import sys; sys.argv = {given}; import stack_huggingface; {seen}"
+    done = run(interpreter("transformers"), "-c", program, cwd=WORKLOADS, PYTHONPATH=str(WORKLOADS))
+    assert done.stdout.split() == ["True"], done.stderr[-500:]
+
+
 PRODUCTS = [
     ("stack_huggingface.py", "transformers"),
     ("stack_lightning.py", "lightning"),

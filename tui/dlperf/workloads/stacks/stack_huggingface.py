@@ -10,13 +10,15 @@ import tempfile
 
 from stack_models import layer_of, model_of, parser
 
-OPTIONS = parser(__doc__).parse_args()  # before the framework loads, which takes seconds
+OPTIONS = parser(__doc__, compiled=("no", "yes", "regional")).parse_args()  # before the framework loads: it is slow
 
 import torch
 import transformers
 from stack_tokens import Tokens
 
 CUDA = torch.cuda.is_available()
+if OPTIONS.compile == "regional":  # each layer alone; the Trainer has no argument for this option of Accelerate
+    os.environ["ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION"] = "true"
 
 
 def arguments_of(given, folder):
@@ -38,7 +40,7 @@ def arguments_of(given, folder):
         gradient_accumulation_steps=given.accumulation,
         gradient_checkpointing=given.checkpointing == "full" and not several,
         bf16=given.precision == "bf16",
-        torch_compile=given.compile == "yes",
+        torch_compile=given.compile != "no",
         optim="adamw_torch_fused",
         learning_rate=3e-4,
         weight_decay=0.1,

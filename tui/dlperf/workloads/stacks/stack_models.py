@@ -69,8 +69,8 @@ MODELS = {
 }
 
 
-def parser(description, models=MODELS, **defaults):
-    """Options of the programs that train such models."""
+def parser(description, models=MODELS, compiled=("no", "yes"), **defaults):
+    """Options of the programs that train such models; ``compiled``: what --compile offers."""
     found = argparse.ArgumentParser(description=description.splitlines()[0])
     found.add_argument("--model", choices=sorted(models), required=True)
     found.add_argument("--tokens", required=True, help="tokens.bin of make_data.py")
@@ -82,7 +82,7 @@ def parser(description, models=MODELS, **defaults):
     found.add_argument("--precision", choices=["fp32", "bf16", "bf16-pure"], default="bf16")
     found.add_argument("--checkpointing", choices=["none", "full"], default="full", help="of activations")
     found.add_argument("--attention", default="sdpa", help="attn_implementation")
-    found.add_argument("--compile", choices=["yes", "no"], default="no", help="torch.compile")
+    found.add_argument("--compile", choices=compiled, default="no", help="torch.compile")
     found.set_defaults(**defaults)
     return found
 
