@@ -18,7 +18,7 @@ from dlperf.errors import ExitCode
 from dlperf.executors.base import Trial
 from dlperf.measured.model import TrialResult
 from dlperf.messages import message
-from dlperf.plan import TrialKey
+from dlperf.plan import Launch, TrialKey
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths
@@ -263,6 +263,18 @@ async def test_a_disturbed_trial_is_repeated_once_and_both_stay(tmp_path, teleme
     assert states(paths) == {"a.1": "succeeded", "a.2": "succeeded"}
     results = [read_record(paths.trial(TrialKey(A, number)).result, TrialResult) for number in (1, 2)]
     assert [result.value for result in results] == [320.0, 320.0]
+
+
+async def test_a_repeat_is_next_so_that_two_sides_still_alternate(tmp_path):
+    sides = [planned(name, repeats=3) for name in "ab"]
+    here = [replace(each, launch=on_this_machine(each.launch)) for each in sides]  # it is measured before the next one
+    executor = ScriptedExecutor({"a.2": Script(telemetry=CONTENDED)})
+    await run(campaign(tmp_path, *here), executor)
+    assert executor.called("submit") == ["a.1", "b.1", "a.2", "a.4", "b.2", "a.3", "b.3"]
+
+
+def on_this_machine(launch: Launch) -> Launch:
+    return replace(launch, nodes=tuple(replace(node, transport="local") for node in launch.nodes))
 
 
 async def test_a_power_cap_disturbs_nothing(tmp_path):

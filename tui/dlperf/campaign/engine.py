@@ -21,7 +21,7 @@ from dlperf.campaign.journal import EngineJournal
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Machines, array_numbers, demands_of
 from dlperf.campaign.progress import ProgressFile
-from dlperf.campaign.rules import events_after_end, events_of_request, is_infrastructure
+from dlperf.campaign.rules import events_after_end, events_of_request, is_infrastructure, is_repeat
 from dlperf.campaign.running import RunningTrial, TrialEnd, Watch, ending_of
 from dlperf.campaign.stages import Stages
 from dlperf.errors import DlperfError, RequestError, StorageError
@@ -122,12 +122,15 @@ class Engine:
                 await asyncio.wait_for(self._wake.wait(), self._timeouts.tick)
 
     def _start_due(self) -> None:
-        """Start every planned trial whose machines are free and rested, in the order of the plan."""
+        """Start every planned trial whose machines are free and rested, in the order of the plan.
+
+        A repeat goes first: among the last ones, the trials of one side would stand in a row.
+        """
         if self._journal.paused:
             return
-        now = time.monotonic()
-        due = [key for key, status in self._journal.trials.items() if status.state is State.PLANNED]
-        for key in due:
+        now, trials = time.monotonic(), self._journal.trials
+        due = [status for status in trials.values() if status.state is State.PLANNED]
+        for key in (status.key for status in sorted(due, key=lambda status: not is_repeat(trials, status))):
             demands = self._demands[key.configuration]
             if key not in self._running and self._machines.free(demands) and self._machines.rested_at(demands) <= now:
                 self._begin(key)

@@ -44,8 +44,7 @@ def events_after_end(trials: Trials, ended: TrialStatus, time: str, disturbance:
     Args:
         disturbance: what disturbed the GPUs while the trial was measured.
     """
-    is_repeat = any(earlier.state is State.SUCCEEDED for earlier in _earlier_tries(trials, ended))
-    if ended.state is State.SUCCEEDED and disturbance and not is_repeat:
+    if ended.state is State.SUCCEEDED and disturbance and not is_repeat(trials, ended):
         return [retry_event(trials, ended.key, time, message("retry_disturbed", disturbance=disturbance))]
     if ended.state in (State.SUCCEEDED, State.CANCELLED) or not ended.state.finished:
         return []
@@ -57,6 +56,11 @@ def events_after_end(trials: Trials, ended: TrialStatus, time: str, disturbance:
     if alike < MOST_EQUAL_FAILURES:
         return []
     return _stop(family, ended, alike, time)
+
+
+def is_repeat(trials: Trials, status: TrialStatus) -> bool:
+    """Whether this trial takes the place of one that succeeded and was disturbed."""
+    return any(earlier.state is State.SUCCEEDED for earlier in _earlier_tries(trials, status))
 
 
 def retries_so_far(trials: Trials, status: TrialStatus) -> int:
