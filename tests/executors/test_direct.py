@@ -7,11 +7,12 @@ import json
 import os
 import signal
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from trials import LOCAL, finished, held, local_nodes, printed, processes_of, run_to_end, shell_trial
 
-from dlperf.executors.base import TrialReference
+from dlperf.executors.base import Trial, TrialReference
 from dlperf.executors.direct import DirectExecutor
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.supervisor.processes import marked_pids
@@ -282,14 +283,28 @@ async def test_a_node_that_dies_is_lost_and_ends_its_siblings(executor, tmp_path
 
 
 async def test_what_a_killed_supervisor_left_is_ended(executor, tmp_path):
-    trial = shell_trial(tmp_path, "echo up; setsid sleep 70 & sleep 71")
+    trial = shell_trial(tmp_path, "mktemp; setsid sleep 70 & sleep 71")
     reference = await executor.submit(trial)
-    await printed(executor, trial, b"up\n")
+    await printed(executor, trial, b"\n")
     os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGKILL)
     observation = await run_to_end(executor, trial)
     assert observation.state is State.LOST
     assert str(observation.cause).startswith("the supervisor died")
     assert processes_of(trial) == []
+    assert not temporary_folder(trial).exists()
+
+
+async def test_what_a_program_leaves_among_temporary_files_is_removed(executor, tmp_path):
+    trial = shell_trial(tmp_path, "mktemp; mktemp -d")
+    await run_to_end(executor, trial)
+    assert not temporary_folder(trial).exists()
+
+
+def temporary_folder(trial: Trial) -> Path:
+    """The folder of the file that the trial made by its first line."""
+    folder = Path(trial.paths.node("here").log.read_text().split("\n")[0]).parent
+    assert folder.name.startswith("dlperf-")
+    return folder
 
 
 async def test_a_trial_that_was_cancelled_before_its_supervisor_died_is_swept(executor, tmp_path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import subprocess
 from dataclasses import replace
 
@@ -32,8 +34,13 @@ async def archived_run(executor, trial):
 
 async def test_a_trial_that_is_over_is_removed_whole(executor, client, home, tmp_path):
     trial = shell_trial(tmp_path, "echo done; echo more > 'ranks/rank 0%.log'", local_nodes(2))
-    outcome = await client.remove(trial.trial_id, await archived_run(executor, trial), ())
+    archived = await archived_run(executor, trial)
+    kept = json.loads((home / ".dlperf" / trial.trial_id / "node0" / "supervisor.json").read_text())["temporary"]
+    os.mkdir(kept)  # as on a node that lost its power
+    outcome = await client.remove(trial.trial_id, archived, ())
     assert outcome.problem is None
+    with pytest.raises(FileNotFoundError):
+        os.rmdir(kept)
     assert outcome.bytes > len("done\n") * 2
     assert [folder.name for folder in (home / ".dlperf").iterdir()] == ["bin"]
     assert trial.paths.node("node0").log.read_text() == "done\n"

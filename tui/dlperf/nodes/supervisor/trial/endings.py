@@ -10,6 +10,7 @@ from ..files import SCHEMA, Json, readable_json, write_json, write_reserved
 from ..host.containers import remove_containers
 from ..processes import identity_of, mark_of, older_pids, send
 from ..scope import close_group, group_of, trial_pids
+from .removal import remove_temporary_folder
 
 DEFAULT_GRACE_SECONDS = 10.0
 MOST_GRACE_SECONDS = 600.0
@@ -147,6 +148,7 @@ def sweep_after_dead_supervisor(directory: str) -> None:
     mark, grace = mark_of(directory, job), cancel_request().get("grace_seconds", DEFAULT_GRACE_SECONDS)
     left = sweep(mark, grace, group_of(supervisor))
     remove_containers(job.get("container") or {}, mark)
+    remove_temporary_folder(supervisor)
     if not readable_json("exit.json"):
         ended = now()
         begun = supervisor.get("monotonic")

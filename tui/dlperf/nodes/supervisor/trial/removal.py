@@ -26,6 +26,8 @@ OWN_FILES = frozenset(
 """Files of the supervisor and of Slurm jobs, which are not archived or change after they were sent."""
 COMPILED = ".compiled"
 """Folder of a node's folder in which its trial keeps what it compiles, if it begins without."""
+TEMPORARY = "dlperf-"
+"""How the name of a folder begins in which a trial has its temporary files."""
 PROGRAM = ("bin",)
 CACHES = ("builds", "caches", "wheels")
 """Folders that make later trials start faster."""
@@ -49,11 +51,28 @@ def remove_trial(directory: str, archived: Dict[str, List[str]], discarded: Sequ
         size = sum(regular_size(path) or 0 for path in paths)
         problem = problem or unarchived_problem(directory, paths, archived, discarded)
         if not problem:
+            supervisors = [readable_json(os.path.join(folder, "supervisor.json")) for folder in folders]
             remove_whole(paths)
+            for supervisor in supervisors:  # of a node that lost its power
+                remove_temporary_folder(supervisor)
     except OSError as error:
         problem = {"code": "kept_unreadable", "file": str(error.filename), "reason": str(error.strerror)}
         return {"bytes": 0, "problem": problem}
     return {"bytes": size, "problem": problem}
+
+
+def temporary_folder() -> Optional[str]:
+    """Make a folder for the temporary files of one trial: torchrun, and what is killed, leave some. None: no room."""
+    with contextlib.suppress(OSError):
+        return tempfile.mkdtemp(prefix=TEMPORARY)
+    return None
+
+
+def remove_temporary_folder(supervisor: Json) -> None:
+    """Remove the folder that is in the supervisor's record, in which a payload may have written another one."""
+    path = supervisor.get("temporary")
+    if isinstance(path, str) and os.path.basename(path).startswith(TEMPORARY):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def trials_here() -> List[Json]:

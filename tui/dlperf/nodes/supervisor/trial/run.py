@@ -35,7 +35,7 @@ from .endings import (
     sweep,
 )
 from .monitor import Monitor, Signals
-from .removal import COMPILED
+from .removal import COMPILED, remove_temporary_folder, temporary_folder
 
 LONGEST_COMMAND = 1000
 """Characters of a command in a cause, which is cut between words: the rest of a cut secret would not be found."""
@@ -50,10 +50,12 @@ def supervise(directory: str) -> None:
     # Containers are found by their label: without the processes that watch them, they cannot be removed.
     started, group = now(), None if keeps_containers(job.get("container") or {}) else open_group()
     begun = {"started": iso(started.wall), "monotonic": started.monotonic}
-    record = dict(identity_of(os.getpid()), schema=SCHEMA, group=group, **begun)
+    record = dict(identity_of(os.getpid()), schema=SCHEMA, group=group, temporary=temporary_folder(), **begun)
     if claim(record):
         os.makedirs("ranks", 0o700, exist_ok=True)
         Supervisor(directory, job, record, signals, started).run()
+    else:
+        remove_temporary_folder(record)
     close_group(group)
 
 
@@ -164,6 +166,8 @@ class Supervisor:
         """Start a process in its own session, which writes to the log file directly."""
         variables = runtime_variables(self.container)
         variables[MARK_VARIABLE.encode("ascii")] = self.mark.encode("utf-8")
+        if self.record["temporary"]:
+            variables[b"TMPDIR"] = os.fsencode(self.record["temporary"])
         log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             return subprocess.Popen(
@@ -230,6 +234,7 @@ class Supervisor:
             self.probes.join()
         self.open_folder()
         shutil.rmtree(COMPILED, ignore_errors=True)
+        remove_temporary_folder(self.record)
         self.restore_files()
         self.monitor.end()
         for descriptor in self.lease:
