@@ -29,6 +29,7 @@ from dlperf.app.widgets.row_table import RowTable
 from dlperf.app.widgets.status_line import StatusLine
 from dlperf.errors import RequestError
 from dlperf.measured.model import TrialResult
+from dlperf.messages.finding import warning
 from dlperf.plan import Selection
 from dlperf.runs.lookup import remove_campaign, rename_campaign
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
@@ -177,6 +178,18 @@ async def test_the_best_result_is_shown_of_a_journal_without_figures(workspace: 
     builder.event(Event(clock(900), "campaign_finished"))
     async with driving(workspace) as pilot:
         await until_shown(pilot, "early", "21,000 images/s")
+
+
+async def test_a_best_result_with_caveats_is_marked_as_on_the_site(workspace: WorkspacePaths):
+    for name, findings in (("clean", ()), ("doubtful", (warning("contended_cpu", share=0.5),))):
+        builder = CampaignBuilder(workspace, name, [planned(POINTS[0], 3)])
+        for trial in builder.trials:
+            builder.succeeded(trial, 22950.0, findings=findings)
+        builder.event(Event(clock(900), "campaign_finished"))
+    async with driving(workspace) as pilot:
+        await until_shown(pilot, "clean", "doubtful", "22,950 images/s")
+        marked = {line.split()[1]: "22,950 images/s †" in line for line in shown(pilot).splitlines()[3:5]}
+        assert marked == {"clean": False, "doubtful": True}
 
 
 async def test_typing_filters_the_campaigns(workspace: WorkspacePaths):

@@ -79,7 +79,7 @@ class CampaignBook:
 
     def _read(self, paths: CampaignPaths) -> None:
         stamps = self._stamps_of(paths)
-        summary = read_summary(paths, engine_pid(paths))
+        summary = read_summary(paths, engine_pid(paths), marked=True)
         self._stamps[paths.name] = stamps
         if summary != self.summaries.get(paths.name):
             self._replace({**self.summaries, paths.name: summary})

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from textual.notifications import Notification, SeverityLevel
 
-from dlperf.app.model.campaigns_table import counts_text, how_ended
+from dlperf.app.model.campaigns_table import best_text, counts_text, how_ended
 from dlperf.messages import _
 from dlperf.view.campaigns import CampaignSummary, Standing
-from dlperf.view.text import number, printable
+from dlperf.view.text import printable
 
 SHORTEST_SECONDS = 0.01
 
@@ -48,7 +48,7 @@ def ended_text(summary: CampaignSummary) -> tuple[str, str, SeverityLevel]:
     """Return title, text and severity of the notice that a campaign has ended."""
     words, severity = how_ended(summary)
     counts = counts_text(summary.succeeded, summary.bad, summary.cancelled)
-    best = _("best {value}", value=number(*summary.best)) if summary.best else ""
+    best = _("best {value}", value=best_text(summary)) if summary.best else ""
     return _(words, name=printable(summary.name)), " · ".join(filter(None, (counts, best))), severity
 
 

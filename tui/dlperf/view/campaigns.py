@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from os import SEEK_END
@@ -66,6 +66,8 @@ class CampaignSummary:
     """From its start to the end of the trial that ended last."""
     best: tuple[float, str] | None = None
     """Median figure of the best configuration and its unit; None for several cases, which cannot be compared."""
+    is_marked: bool = False
+    """Whether that figure has caveats; False where they were not looked up."""
     scaling: tuple[float, int] | None = None
     """Speed-up over one GPU on the largest number of GPUs, of the configuration that scales best, and that number."""
     hardware: tuple[str, ...] = ()
@@ -100,6 +102,7 @@ def summary_of(
 ) -> CampaignSummary:
     finished = [trial.state for trial in status.trials.values() if trial.state.finished]
     medians = _medians(record, status)
+    best = _best(record, medians)
     return CampaignSummary(
         name=record.name,
         standing=standing_of(status, engine_pid),
@@ -109,7 +112,7 @@ def summary_of(
         bad=sum(state in BAD for state in finished),
         cancelled=finished.count(State.CANCELLED),
         seconds=_seconds(record, status),
-        best=_best(record, medians),
+        best=(medians[best], best[1]) if best else None,
         scaling=_scaling(record, medians),
         hardware=tuple(dict.fromkeys(item.configuration.hardware for item in record.configurations)),
         seconds_left=progress.seconds_left if progress and engine_pid is not None else None,
@@ -136,11 +139,12 @@ def _medians(record: CampaignRecord, status: CampaignStatus) -> dict[tuple[str, 
     return {key: median(same) for key, same in values.items()}
 
 
-def _best(record: CampaignRecord, medians: Mapping[tuple[str, str], float]) -> tuple[float, str] | None:
+def _best(record: CampaignRecord, medians: Mapping[tuple[str, str], float]) -> tuple[str, str] | None:
+    """Return id and unit of the best configuration."""
     if not medians or len({(item.configuration.case, item.primary.id) for item in record.configurations}) > 1:
         return None
     best = max if record.configurations[0].primary.direction == "higher" else min
-    return best((value, unit) for (_, unit), value in medians.items())
+    return best(medians, key=lambda key: medians[key])
 
 
 def _scaling(record: CampaignRecord, medians: Mapping[tuple[str, str], float]) -> tuple[float, int] | None:
@@ -168,16 +172,40 @@ def sort_campaigns(summaries: list[CampaignSummary]) -> list[CampaignSummary]:
     return sorted(newest_first, key=lambda item: (not item.live, item.standing is not Standing.INTERRUPTED))
 
 
-def read_summary(paths: CampaignPaths, pid: int | None) -> CampaignSummary:
+def read_summary(paths: CampaignPaths, pid: int | None, marked: bool = False) -> CampaignSummary:
+    """Return the summary of a campaign.
+
+    Args:
+        pid: of its engine.
+        marked: look the caveats of its best figure up, in the results of trials.
+    """
     try:
         reader = CampaignReader(paths)
         status = _with_figures(paths, reader.refresh())
         summary = summary_of(reader.record, status, read_progress(paths), pid)
         stopped = stop_reason(paths) if summary.standing is Standing.INTERRUPTED else ""
         tags, damaged = tags_of(paths), reader.damaged_lines
-        return replace(summary, name=paths.name, tags=tags, stop_reason=stopped, damaged_lines=damaged)
+        is_marked = marked and _best_has_caveats(paths, reader.record, status, tags)
+        summary = replace(summary, name=paths.name, tags=tags, is_marked=is_marked)
+        return replace(summary, stop_reason=stopped, damaged_lines=damaged)
     except DlperfError as error:
         return CampaignSummary(paths.name, Standing.UNREADABLE, problem=str(error))
+
+
+def _best_has_caveats(
+    paths: CampaignPaths, record: CampaignRecord, status: CampaignStatus, tags: Collection[str]
+) -> bool:
+    from dlperf.measured.model import TrialResult
+    from dlperf.table.load import SUPERSEDED
+    from dlperf.table.rows import rows_of_campaign
+
+    best = _best(record, _medians(record, status))
+    planned = tuple(item for item in record.configurations if best and item.configuration.id == best[0])
+    keys = [key for key in status.trials if best and key.configuration == best[0]]
+    read = {key: read_record_if_whole(paths.trial(key).result, TrialResult) for key in keys}
+    results = {key: result for key, result in read.items() if result is not None}
+    rows = rows_of_campaign(replace(record, configurations=planned, impossible=()), status, results)
+    return any(row.caveats for row in rows) or (bool(rows) and SUPERSEDED in tags)
 
 
 def stop_reason(paths: CampaignPaths) -> str:

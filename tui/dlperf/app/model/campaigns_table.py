@@ -12,6 +12,8 @@ from dlperf.messages import N_, _
 from dlperf.view.campaigns import CampaignSummary, Standing, sort_campaigns
 from dlperf.view.text import local_time, number, printable, short_duration
 
+CAVEATS = " †"
+"""Behind a figure that has some."""
 LOOKS: dict[Standing, tuple[str, Tone]] = {
     Standing.RUNNING: ("▶", "busy"),
     Standing.PAUSED: ("‖", "warn"),
@@ -83,7 +85,7 @@ class CampaignsView(SortedView[CampaignSummary]):
             named(item),
             f"{glyph} {_(word)}",
             _trials(item) if read else "",
-            number(*item.best) if item.best else "",
+            best_text(item),
             _("{gain:.1f}× on {gpus}", gain=item.scaling[0], gpus=item.scaling[1]) if item.scaling else "",
             _time(item),
             local_time(item.created) if read else "",
@@ -95,6 +97,11 @@ class CampaignsView(SortedView[CampaignSummary]):
 
 def named(summary: CampaignSummary) -> str:
     return printable(" ".join((summary.name, *(f"#{tag}" for tag in summary.tags))))
+
+
+def best_text(summary: CampaignSummary) -> str:
+    """Return the best figure, marked if it has caveats."""
+    return (number(*summary.best) if summary.best else "") + (CAVEATS if summary.is_marked else "")
 
 
 def _trials(summary: CampaignSummary) -> str:

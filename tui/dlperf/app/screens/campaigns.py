@@ -47,7 +47,8 @@ MOST_IN_WORDS = 50
 class CampaignsScreen(SortedTableScreen):
     place = "campaigns"
     about = N_(
-        "The campaigns of this workspace. Enter opens one: what runs is watched, what has ended is looked back on."
+        "The campaigns of this workspace. Enter opens one: what runs is watched, what has ended is looked back on. "
+        "† marks a best result with caveats."
     )
     kept = ("view",)
     REASONS: ClassVar[dict[str, str]] = {

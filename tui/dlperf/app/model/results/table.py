@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from dlperf.app.model.campaigns_table import CAVEATS
 from dlperf.app.model.table import FRAMEWORK, NOTHING, Column, Row, SortedView, Tone, axis_columns, bar
 from dlperf.app.model.trial_pages import finding_text
 from dlperf.catalog.axes import axes_text
@@ -143,7 +144,7 @@ def _figure_cell(row: ConfigurationResult, short_units: Mapping[str, str]) -> st
     """Return the value, marked if it has caveats, or why there is none."""
     if row.value is None:
         return row.status.kind(language())
-    return number(row.value, short_units.get(row.unit, row.unit)) + (" †" if row.caveats else "")
+    return number(row.value, short_units.get(row.unit, row.unit)) + (CAVEATS if row.caveats else "")
 
 
 def figure_text(row: ConfigurationResult) -> str:
