@@ -164,12 +164,13 @@ def test_the_home_page_names_who_leads_by_how_much_and_on_what() -> None:
     assert "No clear lead in 1 comparisons" in said(measured("alpha", trials=3), measured("beta", trials=3))
 
 
-def test_third_party_results_that_no_other_framework_ran_are_counted_and_not_listed() -> None:
-    alone = published("mxnet", 1, 100.0, case="vgg16-imagenet")
-    page = home(ENGLISH, SiteData((published("paddle", 1, 393.5), published("pytorch", 1, 370.2), alone)))
+def test_results_that_no_other_framework_ran_are_counted_and_not_listed() -> None:
+    alone, own = published("mxnet", 1, 100.0, case="vgg16-imagenet"), measured("alpha")
+    page = home(ENGLISH, SiteData((published("paddle", 1, 393.5), published("pytorch", 1, 370.2), alone, own)))
     assert "mxnet" not in page.partition("Third-party results (1)")[2].partition("{ #how }")[0]
     assert "paddle" in page.partition("Third-party results (1)")[2].partition("{ #how }")[0]
-    assert "Not listed: 1 third-party results of a single framework" in page
+    assert "Not listed: 2 results of a single framework" in page
+    assert "(1)" in home(ENGLISH, SiteData((own,))).partition("## All comparisons")[2]
 
 
 def test_of_our_results_under_several_settings_none_is_left_out() -> None:

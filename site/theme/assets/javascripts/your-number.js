@@ -84,13 +84,16 @@
     one.other && element("small", {}, say("other_program", { program: one.other }) + " "),
     one.command ? element("code", { tabindex: 0 }, one.command) : element("small", {}, words.no_command)].filter(Boolean);
 
+  const parts = wanted => [() => { offerAll(wanted); offerPrices(wanted); }, showNumber, showPair, showCost];
+
   function draw(wanted, another) {
     if (another) field("sequence").value = "";
-    offerAll(wanted);
-    offerPrices(wanted);
-    showNumber();
-    showPair();
-    showCost();
+    parts(wanted).forEach(part => part());
+  }
+
+  /* The first time in tasks of their own, between which a telephone paints and answers. */
+  function begin([part, ...left]) {
+    if (part) setTimeout(() => { part(); begin(left); });
   }
 
   function changed(event) {
@@ -105,5 +108,5 @@
   window.addEventListener("hashchange", () => draw(read()));
   root.hidden = false;
   /* When the theme has put the tables of the page into their windows, lest it do so with these again. */
-  document.addEventListener("DOMContentLoaded", () => draw(read()), { once: true });
+  document.addEventListener("DOMContentLoaded", () => begin(parts(read())), { once: true });
 })();

@@ -48,7 +48,9 @@ def home(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HOME, shared)
     found = every_answer(data)
     shown = [one for one in found if one.second or not is_published(one.best.campaign)] or found
-    kinds = grouped(shown, lambda answer: data.kind(answer.best.campaign))
+    compared = [one for one in found if one.second]
+    listed = compared or found
+    kinds = grouped(listed, lambda answer: data.kind(answer.best.campaign))
     files = {"CSV": at.RESULTS_CSV, "JSON": at.RESULTS_JSON} | ({"Parquet": at.RESULTS_PARQUET} if data.parquet else {})
     return page.render(
         "home.md.j2",
@@ -58,7 +60,8 @@ def home(language: Language, data: SiteData) -> str:
         headlines=headlines(page, shown),
         tables=[(page._(KINDS[kind]), _table(page, by_weight(kinds[kind]))) for kind in KINDS if kind in kinds],
         your_number=page.your_number(),
-        left_out=len(found) - sum(map(len, kinds.values())),
+        compared=bool(compared),
+        left_out=len(found) - len(listed),
         news=_news(page),
         files=[page.file_link(path, name) for name, path in files.items()],
         explorer=at.html_address(page.path, at.EXPLORER),
