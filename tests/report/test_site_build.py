@@ -61,6 +61,7 @@ def test_a_build_says_which_addresses_its_configuration_lacks() -> None:
     (contact,) = missing_addresses(replace(known, repository=""))
     assert contact.startswith("mkdocs.yml: no repo_url: readers find no contact")
     assert len(missing_addresses(replace(known, repository="", address=""))) == 2
+    assert missing_addresses(replace(known, repository="", contact="bench@example.org")) == []
 
 
 def test_a_page_of_figures_offers_them_as_data(site: Path) -> None:

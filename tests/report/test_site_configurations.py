@@ -223,11 +223,25 @@ def test_a_result_is_cited_and_disputed_with_its_address() -> None:
     assert "400.123456" in fields["body"][0]
 
 
-def test_a_dispute_is_a_text_to_send_where_no_repository_is_known() -> None:
+@pytest.mark.parametrize(
+    ("contact", "said"),
+    [("", "This site states no contact."), ("https://example.org/ask", "Send this to https://example.org/ask:")],
+)
+def test_a_dispute_is_a_text_to_send_where_no_repository_is_known(contact: str, said: str) -> None:
     row = measured("alpha")
-    text = Document(configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), {})).text
-    assert "Send this to whoever publishes this site" in text
+    data = replace(sample(), results=(row,), contact=contact)
+    text = Document(configurations(ENGLISH, data, at.group_of(row), (row,), {})).text
+    assert said in text
     assert "Value: 400.123456" in text
+
+
+def test_a_dispute_is_a_mail_where_the_site_states_an_address_for_it() -> None:
+    row = measured("alpha")
+    data = replace(sample(), results=(row,), contact="bench@example.org")
+    page = Document(configurations(ENGLISH, data, at.group_of(row), (row,), {}))
+    mail = urlsplit(next(link for link in page.links if link.startswith("mailto:")))
+    assert mail.path == "bench@example.org"
+    assert "400.123456" in parse_qs(mail.query)["body"][0]
 
 
 def test_a_page_begins_with_results_and_ends_with_what_they_were_measured_on() -> None:

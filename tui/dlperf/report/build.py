@@ -51,7 +51,8 @@ from dlperf.table.model import ConfigurationResult
 FONT = "theme/assets/fonts/inter.woff2"
 ADDRESSES = {
     "site_url": "links have no previews and citations no address; set it to where the site will be",
-    "repo_url": "readers find no contact and no form for disputes; set it to the repository with the issues",
+    "repo_url": "readers find no contact and no form for disputes; set it to the repository with the issues, or "
+    "extra.contact to a web or e-mail address",
 }
 """Setting of mkdocs.yml → what a site lacks without it, and what to do."""
 
@@ -112,7 +113,7 @@ def build_site(
 
 def missing_addresses(data: SiteData) -> list[str]:
     """Return a warning for each address that mkdocs.yml lacks: what the site lacks without it, and where to set it."""
-    known = {"site_url": data.address, "repo_url": data.repository}
+    known = {"site_url": data.address, "repo_url": data.repository or data.contact}
     return [f"mkdocs.yml: no {name}: {lacks}" for name, lacks in ADDRESSES.items() if not known[name]]
 
 

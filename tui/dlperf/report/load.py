@@ -98,6 +98,7 @@ def load_site_data(workspace: WorkspacePaths, edition: str = "") -> SiteData:
         languages=settings.extra.languages,
         title=settings.site_name,
         repository=settings.repo_url.rstrip("/"),
+        contact=settings.extra.contact,
         templates=_own_templates(workspace.site / "templates"),
         parquet=find_spec("pyarrow") is not None,
     )

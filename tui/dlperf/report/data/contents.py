@@ -74,6 +74,8 @@ class SiteContents:
     """Name of the site."""
     repository: str = ""
     """Address of the repository whose issues are about the results; empty if unknown."""
+    contact: str = ""
+    """Web or e-mail address of who answers for the results; empty if it is not stated."""
     templates: Path | None = None
     """Folder of the workspace's own page templates."""
     parquet: bool = False

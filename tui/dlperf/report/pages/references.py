@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from dlperf.report import figures
 from dlperf.report.data import is_published
@@ -76,10 +76,16 @@ def dispute(page: Page, row: ConfigurationResult) -> tuple[str, str]:
     return title, f"{stated}\nWhat is wrong, and how I know:\n"
 
 
-def issue_address(repository: str, title: str, text: str) -> str:
-    """Return the address of a new issue with title and text filled in; empty without a repository."""
-    if not repository:
-        return ""
+def dispute_address(repository: str, contact: str, title: str, text: str) -> str:
+    """Return the address of a new issue, else of a mail, with title and text filled in; empty without either."""
+    if repository:
+        return _issue_address(repository, title, text)
+    if "@" in contact and not urlsplit(contact).scheme:
+        return f"mailto:{contact}?{urlencode({'subject': title, 'body': text}, quote_via=quote)}"
+    return ""
+
+
+def _issue_address(repository: str, title: str, text: str) -> str:
     gitlab = "gitlab" in (urlsplit(repository).hostname or "")
     fields: Mapping[str, str] = (
         {"issue[title]": title, "issue[description]": text} if gitlab else {"title": title, "body": text}

@@ -79,6 +79,8 @@ class Extra(Model):
     """Whether the site has dlperf's guide."""
     colours: Schemes = Schemes()
     licence: Licence | None = None
+    contact: Annotated[str, StringConstraints(pattern=r"^(https?://\S+|[^\s@<>\"?&]+@[^\s@<>\"?&]+)?$")] = ""
+    """Web or e-mail address of who answers for the results, for disputes where there is no repository."""
 
     @field_validator("languages")
     @classmethod

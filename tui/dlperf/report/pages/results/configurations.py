@@ -260,7 +260,8 @@ def _section(
             for file in distinct(file for one in found.values() for file in one.programs)
         ],
         "cite": references.citation(page, row),
-        "issue": references.issue_address(page.data.repository, subject, dispute),
+        "issue": references.dispute_address(page.data.repository, page.data.contact, subject, dispute),
+        "contact": Link(page.data.contact, page.data.contact) if page.data.contact else None,
         "dispute": dispute,
     }
 
