@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from dlperf import Workspace
-from dlperf.view.notebook.shown import Shown
+from dlperf.view.notebook.shown import Results, Shown
 from handmade_trials import measured_campaign, planned, workspace_in
 
 
@@ -51,7 +51,5 @@ def test_rich_prints_the_table(workspace: Workspace):
 
 
 def test_nothing_is_said_of_no_results():
-    from dlperf.view.notebook.results import Results
-
     assert repr(Results()) == "0 results"
     assert page_of(Results()).find(".//table") is None

@@ -98,7 +98,9 @@ class Engine:
     async def run(self) -> str | None:
         data = {"pid": os.getpid(), "host": platform.node(), "dlperf_version": version()}
         self._journal.write(Event(utc_now(), "campaign_started", data=data))
-        self._listen()
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self._interrupt, number)
         self._spawn(self._watch_requests())
         try:
             await self._until_finished()
@@ -301,11 +303,6 @@ class Engine:
         self._tasks -= done
         for task in done:
             task.result()
-
-    def _listen(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in SIGNALS:
-            loop.add_signal_handler(number, self._interrupt, number)
 
     def _interrupt(self, number: signal.Signals) -> None:
         """Stop the engine; a second signal has no handler and ends the process at once."""

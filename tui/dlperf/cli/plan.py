@@ -44,7 +44,10 @@ def print_plan(result: Plan, as_json: bool = False, render: bool = False) -> Non
         print_json(_document(result, render))
         return
     if render:
-        _print_scripts(result.configurations)
+        from dlperf.render.preview import preview_text
+
+        for item in result.configurations:
+            print_text(f"##### {item.configuration.id}\n{preview_text(item.launch)}")
     else:
         _print_configurations(result)
     _print_impossible(result.impossible)
@@ -77,13 +80,6 @@ def _planned(item: PlannedConfiguration, render: bool) -> dict[str, Any]:
             for name, node in nodes.items()
         }
     return document
-
-
-def _print_scripts(configurations: Iterable[PlannedConfiguration]) -> None:
-    from dlperf.render.preview import preview_text
-
-    for item in configurations:
-        print_text(f"##### {item.configuration.id}\n{preview_text(item.launch)}")
 
 
 def _print_configurations(result: Plan) -> None:

@@ -124,7 +124,7 @@ def gather(
                 _facts(record, "libraries"),
                 _facts(record, "modules"),
                 _mappings(record, "driver_errors"),
-                _gpu_indices(rows),
+                frozenset(row.reading.gpu.rpartition(":")[2] for row in rows if row.reading),
             )
             for node, record, rows in zip(nodes, exits, telemetry, strict=True)
         ),
@@ -213,7 +213,3 @@ def _printed(log: Path, run: Run | None) -> dict[str, str]:
     arguments = run.metadata.arguments if run else {}
     stated = {"libraries.nccl": nccl and nccl[1].decode(), **{name: arguments.get(name) for name in PRINTED}}
     return {name: text for name, text in stated.items() if text}
-
-
-def _gpu_indices(rows: Iterable[TelemetryRow]) -> frozenset[str]:
-    return frozenset(row.reading.gpu.rpartition(":")[2] for row in rows if row.reading)

@@ -75,7 +75,8 @@ async def _clean_machine(
     for tasks in group:
         trial_id, size = tasks[0].trial.trial_id, 0
         try:
-            kept = _archive_problem(tasks[0].trial.paths)
+            first = next(iter(TrialFiles(tasks[0].trial.paths).problems()), None)
+            kept = message("kept_damaged", file=first.file, problem=first.problem) if first else None
             if not kept:
                 paths = tasks[0].trial.paths
                 archived, free = archived_digests(paths), [*discarded, *_redacted_files(paths)]
@@ -135,11 +136,6 @@ async def _clean_orphans(
     except DlperfError as error:
         outcomes.append(Cleaned("", machine, kept=quoted(error)))
     return outcomes
-
-
-def _archive_problem(paths: TrialPaths) -> Message | None:
-    first = next(iter(TrialFiles(paths).problems()), None)
-    return message("kept_damaged", file=first.file, problem=first.problem) if first else None
 
 
 def _redacted_files(paths: TrialPaths) -> list[str]:

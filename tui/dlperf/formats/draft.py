@@ -77,7 +77,7 @@ def rate_lines(lines: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
     shapes: dict[str, list[tuple[int, str]]] = {}
     for number, line in lines:
         if len(line) < LINE_LENGTH:
-            shapes.setdefault(_shape(line), []).append((number, line.strip()))
+            shapes.setdefault(re.sub(r"[\d.,]+", "0", line), []).append((number, line.strip()))
     with_rate = [same for same in shapes.values() if _rate(same[0][1])]
     return max(with_rate, key=len, default=[])[:EXAMPLES]
 
@@ -199,7 +199,3 @@ def _literal(text: str) -> str:
 
 def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _shape(line: str) -> str:
-    return re.sub(r"[\d.,]+", "0", line)

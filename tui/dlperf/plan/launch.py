@@ -16,7 +16,6 @@ from dlperf.substitution import PlaceholderError, fill, names_in, node_address
 
 if TYPE_CHECKING:
     from dlperf.catalog.entry import Option
-    from dlperf.catalog.model import Framework
 
 INSTALLER = "locked.py"
 """The program that installs locked requirements on a node."""
@@ -55,7 +54,7 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         command=recipe.command,
         launcher_options=recipe.launcher_options,
         env=dict(subject.framework.env) | recipe.env,
-        files=recipe.files + requirement_files(subject.framework),
+        files=recipe.files + ((subject.framework.requirements, INSTALLER) if subject.framework.requirements else ()),
         setup=recipe.setup,
         workdir=recipe.workdir,
         node_preparation=hardware.preparation,
@@ -82,11 +81,6 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         return launch
     planned = _planned_container(container, subject, used)
     return replace(launch, container=planned, runtime_env=tuple(subject.hardware.env))
-
-
-def requirement_files(framework: Framework) -> tuple[str, ...]:
-    """The files that install a framework's locked requirements."""
-    return (framework.requirements, INSTALLER) if framework.requirements else ()
 
 
 def locked_command(subject: Subject, action: str, *words: str) -> tuple[str, ...]:

@@ -34,14 +34,9 @@ def planned_metrics(
 
 def _planned_metric(name: str, item: Metric, unit: str, price: Price | None) -> PlannedMetric:
     if price and item.estimator == "cost":
-        return _planned_cost(name, item, unit, price)
+        counted = unit.removesuffix("/s") if counts_samples(unit) and unit else "samples"
+        cost = f"{price.currency}/million {counted}"
+        return PlannedMetric(name, cost, item.direction, item.scope, item.estimator, basis=str(price))
     if item.unit is not None:
         unit = of_counted(item.unit, unit) if item.estimator in ENERGIES else item.unit
     return PlannedMetric(name, unit, item.direction, item.scope, item.estimator, needs=item.needs)
-
-
-def _planned_cost(name: str, item: Metric, unit: str, price: Price) -> PlannedMetric:
-    """Return the metric in the price's currency per million of what the unit counts."""
-    counted = unit.removesuffix("/s") if counts_samples(unit) and unit else "samples"
-    cost = f"{price.currency}/million {counted}"
-    return PlannedMetric(name, cost, item.direction, item.scope, item.estimator, basis=str(price))

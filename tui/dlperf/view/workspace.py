@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from dlperf.catalog.files.load import Catalog
     from dlperf.view.notebook.comparisons import ShownComparisons
-    from dlperf.view.notebook.plans import ShownPlan
-    from dlperf.view.notebook.results import Results
+    from dlperf.view.notebook.shown import Results, ShownPlan
 
 Words = str | Sequence[str]
 """One or several, as ``Sizes``."""
@@ -100,9 +99,9 @@ class Workspace:
             RequestError: an id is unknown, or nothing fits the selection.
         """
         from dlperf.plan import expand
-        from dlperf.view.notebook.plans import ShownPlan
+        from dlperf.view.notebook.shown import ShownPlan, showing
 
-        return ShownPlan.of(expand(selection, self.catalog()))
+        return showing(ShownPlan, expand(selection, self.catalog()))
 
     def start(self, plan: Plan, name: str | None = None) -> str:
         """Start a campaign, whose engine runs on when Python ends, and return its name.
@@ -159,7 +158,7 @@ class Workspace:
             RequestError: a campaign, status, metric, machine, framework, case or precision is unknown.
         """
         from dlperf.table.load import filters_of, load_results
-        from dlperf.view.notebook.results import Results
+        from dlperf.view.notebook.shown import Results
 
         words = {"campaigns": _several(campaigns), "statuses": _several(statuses), "metrics": _several(metrics)}
         rows = load_results(self.paths, filters_of(selection, **words), self._complain)
@@ -179,8 +178,10 @@ class Workspace:
         """
         from dlperf.verdicts.workspace import compare_in_workspace
         from dlperf.view.notebook.comparisons import ShownComparisons
+        from dlperf.view.notebook.shown import showing
 
-        return ShownComparisons.of(compare_in_workspace(self.paths, a, b, self._complain, metric, loss))
+        found = compare_in_workspace(self.paths, a, b, self._complain, metric, loss)
+        return showing(ShownComparisons, found)
 
     def refuse_unknown(self, selection: Selection, campaigns: Sequence[str]) -> None:
         """Reject a misspelt name in what selects no result: it would look like one that was not measured."""

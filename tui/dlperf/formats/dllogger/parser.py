@@ -89,7 +89,9 @@ class _Events:
     def read_json(self, event: dict[str, Any], number: int) -> None:
         data, step = event.get("data"), event.get("step")
         if event.get("type") == "METADATA":
-            self._note_unit(event)
+            declared = event.get("metadata")
+            if isinstance(declared, dict) and isinstance(declared.get("unit"), str):
+                self._units[str(event.get("metric"))] = declared["unit"]
         elif isinstance(data, dict) and step == "PARAMETER":
             declare_parameters(self._recorder, {str(name): str(value) for name, value in data.items()})
         elif isinstance(data, dict) and isinstance(step, list | int):
@@ -121,11 +123,6 @@ class _Events:
             self._recorder.complete()
         if not self._records.any_throughput:
             self._recorder.set_unit(throughput.unit)
-
-    def _note_unit(self, event: dict[str, Any]) -> None:
-        declared = event.get("metadata")
-        if isinstance(declared, dict) and isinstance(declared.get("unit"), str):
-            self._units[str(event.get("metric"))] = declared["unit"]
 
 
 def _parse_json(line: bytes) -> dict[str, Any] | None:

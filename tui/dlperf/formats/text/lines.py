@@ -197,11 +197,6 @@ def _join_lines(numbered: list[_Line], end: int) -> Lines:
     return Lines(b"\n".join(lines), lines, [number for number, *_ in numbered], end, origins)
 
 
-def _rank_of(tag: bytes) -> bytes:
-    """Return the rank in a tag, as 6 in [1,6]<stderr>."""
-    return tag[1 : tag.index(b"]")].rpartition(b",")[2]
-
-
 class _RankJoiner:
     """Joins the pieces of each rank, where a launcher tagged every piece with its rank.
 
@@ -258,4 +253,4 @@ class _RankJoiner:
     def _close(self, tag: bytes) -> Iterator[_Line]:
         number, line = self._open.pop(tag, (0, b""))
         if line:
-            yield number, line, _rank_of(tag)
+            yield number, line, tag[1 : tag.index(b"]")].rpartition(b",")[2]

@@ -11,10 +11,21 @@ IMPLIED_TOLERANCE = 0.01
 
 
 def batch_size(context: CheckedRun) -> Finding | None:
-    stated, logged = context.declared_batch_size, _logged_batch_size(context)
-    if stated is None or logged in (None, stated):
+    return _mismatch("batch_size_mismatch", context.declared_batch_size, _logged_batch_size(context))
+
+
+def gpu_count(context: CheckedRun) -> Finding | None:
+    return _mismatch("gpu_count_mismatch", context.declared_gpus, context.run.metadata.gpus)
+
+
+def sequence_length(context: CheckedRun) -> Finding | None:
+    return _mismatch("sequence_length_mismatch", context.reading.sequence_length, context.run.metadata.sequence_length)
+
+
+def _mismatch(code: str, stated: int | None, logged: int | None) -> Finding | None:
+    if stated is None or logged is None or logged == stated:
         return None
-    return warning("batch_size_mismatch", stated=stated, logged=logged)
+    return warning(code, stated=stated, logged=logged)
 
 
 def _logged_batch_size(context: CheckedRun) -> int | None:
@@ -31,17 +42,3 @@ def _logged_batch_size(context: CheckedRun) -> int | None:
 def _rounded(implied: float, stated: int | None) -> int:
     """Return the stated batch size where rate × time of the log is that but for their digits."""
     return stated if stated and abs(implied / stated - 1) <= IMPLIED_TOLERANCE else round(implied)
-
-
-def gpu_count(context: CheckedRun) -> Finding | None:
-    stated, logged = context.declared_gpus, context.run.metadata.gpus
-    if stated is None or logged in (None, stated):
-        return None
-    return warning("gpu_count_mismatch", stated=stated, logged=logged)
-
-
-def sequence_length(context: CheckedRun) -> Finding | None:
-    stated, logged = context.reading.sequence_length, context.run.metadata.sequence_length
-    if stated is None or logged in (None, stated):
-        return None
-    return warning("sequence_length_mismatch", stated=stated, logged=logged)

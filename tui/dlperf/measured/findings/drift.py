@@ -52,7 +52,8 @@ def trend(speeds: Sequence[float]) -> Trend | None:
     """Return the change over the window; None of too few values."""
     if len(speeds) < MINIMUM_VALUES:
         return None
-    means = _block_means(speeds)
+    size = len(speeds) // MOST_POINTS + 1
+    means = [statistics.fmean(speeds[start : start + size]) for start in range(0, len(speeds) - size + 1, size)]
     centre, count = statistics.fmean(means), len(means)
     if centre <= 0:
         return None
@@ -70,9 +71,3 @@ def _line(points: Sequence[float]) -> tuple[float, float]:
     rise = total(offset * (point - height) for offset, point in zip(offsets, points, strict=True))
     slope = rise / total(offset * offset for offset in offsets)
     return slope, height - slope * centre
-
-
-def _block_means(speeds: Sequence[float]) -> list[float]:
-    """Average equal blocks to at most ``MOST_POINTS`` points."""
-    size = len(speeds) // MOST_POINTS + 1
-    return [statistics.fmean(speeds[start : start + size]) for start in range(0, len(speeds) - size + 1, size)]

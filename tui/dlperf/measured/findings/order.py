@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import inf, isnan
+
+from dlperf.formats.samples import Samples
 from dlperf.measured.findings.checked_run import CheckedRun
-from dlperf.measured.findings.mixed import alternations
 from dlperf.measured.throughput.figure import MOST_SHORT_PAUSES
 from dlperf.measured.throughput.pauses import timed_gaps
 from dlperf.messages import message
@@ -68,5 +71,24 @@ def interleaved_ranks(context: CheckedRun) -> Finding | None:
 def mixed_programs(context: CheckedRun) -> Finding | None:
     if _copies(context) > 1 or "interleaved_ranks" in context.run.notes:
         return None
-    count = alternations(context.run.samples, context.reading.spacings.back)
+    count = _alternations(context.run.samples, context.reading.spacings.back)
     return error("mixed_programs", count=count) if count >= MINIMUM_ALTERNATIONS else None
+
+
+def _alternations(samples: Samples, back: Iterable[int]) -> int:
+    """Return how often the records go back and then jump beyond the furthest one.
+
+    Args:
+        samples: the records of a run.
+        back: indices of those whose step is not greater than that of the record before.
+    """
+    epochs = samples.epoch
+    if all(epochs[index] > epochs[index - 1] for index in back):
+        return 0
+    count, furthest = 0, (-inf, -inf)
+    last = furthest
+    for epoch, step in zip(epochs, samples.step, strict=True):
+        position = (0.0 if isnan(epoch) else epoch, step)
+        count += last < furthest < position
+        furthest, last = max(furthest, position), position
+    return count

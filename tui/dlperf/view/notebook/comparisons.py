@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.compare import Comparisons
-from dlperf.view.notebook.shown import Mark, Shown, fields_of
+from dlperf.view.notebook.shown import Mark, Shown
 from dlperf.view.text import count_noun, number, one_line
 
 
 class ShownComparisons(Shown, Comparisons):
     """A comparison that shows each pair with its verdict, and the ratios with their intervals as bars."""
-
-    @classmethod
-    def of(cls, found: Comparisons) -> ShownComparisons:
-        """Return a comparison that shows itself."""
-        return cls(**fields_of(found))
 
     def _headline(self) -> str:
         alone = ((len(self.only_a), "only in A"), (len(self.only_b), "only in B"), (len(self.ambiguous), "ambiguous"))
@@ -38,8 +33,5 @@ def _pair(pair: Claim) -> Sequence[str]:
     interval = " … ".join(f"{end:.3f}" for end in pair.interval or ())
     ratio = "-" if pair.ratio is None else f"{pair.ratio:.3f}"
     values = (number(row.value, row.unit) for row in (pair.a, pair.b))
-    return (*_names(pair), *values, ratio, interval or "-", one_line(str(pair.verdict)))
-
-
-def _names(pair: Claim) -> Iterable[str]:
-    return (f"{row.campaign}/{row.id}" for row in (pair.a, pair.b))
+    names = (f"{row.campaign}/{row.id}" for row in (pair.a, pair.b))
+    return (*names, *values, ratio, interval or "-", one_line(str(pair.verdict)))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dlperf.plan.model import Plan
+from dlperf.table.model import ConfigurationResult
+from dlperf.view.text import count_noun, number, one_line, spread
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+T = TypeVar("T")
 MOST_ROWS = 100
 """Shown of a table, with the number of the others."""
 WIDEST = 60
@@ -100,6 +105,46 @@ def _bar(mark: Mark, top: int, left: int, scale: float) -> str:
     )
 
 
-def fields_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name."""
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+def showing(kind: Callable[..., T], record: Any) -> T:
+    """Return a dataclass as one of this kind, which shows itself."""
+    return kind(**{field.name: getattr(record, field.name) for field in fields(record)})
+
+
+class ShownPlan(Shown, Plan):
+    """A plan that shows its configurations, and what cannot run."""
+
+    def _headline(self) -> str:
+        what = f"{count_noun(len(self.configurations), 'configuration')}, {count_noun(len(self.trials), 'trial')}"
+        return f"{what}; {len(self.impossible)} impossible" if self.impossible else what
+
+    def _rows(self) -> tuple[Sequence[str], list[Sequence[str]]]:
+        possible = (
+            (item.configuration.id, str(item.protocol.id), str(item.repeats), "") for item in self.configurations
+        )
+        others = ((item.configuration.id, "", "", one_line(str(item.reason))) for item in self.impossible)
+        headers = ("configuration", "protocol", "repeats", "impossible because")
+        shown = len(headers) if self.impossible else len(headers) - 1
+        return headers[:shown], [row[:shown] for row in (*possible, *others)]
+
+
+class Results(Shown, list[ConfigurationResult]):
+    """Results that show their values, and those of one unit as bars."""
+
+    def _headline(self) -> str:
+        return count_noun(len(self), "result")
+
+    def _rows(self) -> tuple[Sequence[str], list[Sequence[str]]]:
+        headers = ("campaign", "configuration", "value", "spread", "n", "status", "caveats")
+        return headers, [
+            (
+                *(row.campaign, row.id, number(row.value, row.unit), spread(row.spread)),
+                *(str(row.n or "-"), one_line(str(row.status)), ", ".join(item.code for item in row.caveats)),
+            )
+            for row in self
+        ]
+
+    def _marks(self) -> list[Mark]:
+        units = {(row.metric, row.unit) for row in self if row.value is not None}
+        if len(units) != 1:
+            return []
+        return [Mark(row.id, row.value, number(row.value, row.unit)) for row in self if row.value is not None]

@@ -74,7 +74,7 @@ def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) ->
     parser.finish()
     run = parser.runs[-1]
     records = len(run.samples) + len(run.summaries) + len(run.epochs)
-    logged = _batch_size_of(run)
+    logged = run.metadata.batch_size or measure_run(run, StatedFacts(1, 1)).logged_batch_size
     size = logged or program.batch_size
     rules = PRINTED if records == 1 else RULES
     measured, doubled = (_measured(run, StatedFacts(1, 1, number), rules) for number in (size, 2 * size))
@@ -83,11 +83,6 @@ def recognise(output: Output, program: Program, formats: Sequence[LogFormat]) ->
     rests = measured.value != doubled.value
     rule = measured.figure.estimator if parser.has_whole_records else PRINTED[0]
     return ProgramOutput(found or program.name, example, draft, measured.figure, rule, records, logged, rests)
-
-
-def _batch_size_of(run: Run) -> int | None:
-    """Return the batch size that a log states, or that its rates and times imply."""
-    return run.metadata.batch_size or measure_run(run, StatedFacts(1, 1)).logged_batch_size
 
 
 def _measured(run: Run, facts: StatedFacts, rules: Sequence[str | None]) -> Measured:

@@ -101,7 +101,7 @@ def _claimed(claims: Sequence[Claim]) -> dict[str, Sequence[str]]:
         _("verdict"): [printable(render(found.verdict)) for found in claims],
         _("ratio of the kind"): [f"{found.gain:.3f}×" if found.of_kind and found.gain else "" for found in claims],
         _("interval"): [interval_text(found) for found in claims],
-        _("each machine"): [machines_text(found) for found in claims],
+        _("each machine"): ["  ".join(change(b.score / a.score - 1) for a, b in found.machines) for found in claims],
         _("losses"): [losses_text(found) for found in claims],
     }
     return {name: [NOTHING, *(text or NOTHING for text in texts)] for name, texts in lines.items() if any(texts)}
@@ -113,11 +113,6 @@ def interval_text(found: Claim) -> str:
         return ""
     low, high = (f"{end:.3f}" for end in found.interval)
     return f"{low} … {high}  p = {found.p:.2g}"
-
-
-def machines_text(found: Claim) -> str:
-    """Return how far the sides are apart on each machine of a claim about their kind; empty of one machine."""
-    return "  ".join(change(b.score / a.score - 1) for a, b in found.machines)
 
 
 def losses_text(found: Claim) -> str:
