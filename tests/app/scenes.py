@@ -19,7 +19,7 @@ from builder import (
 from driving import press, until_shown
 from textual.pilot import Pilot
 
-from dlperf.app.dialogs.checks import check_page, check_rows
+from dlperf.app.dialogs.pages import check_page, check_rows
 from dlperf.app.model.machines.table import MachineRow
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.machines import MachinesScreen

@@ -10,7 +10,7 @@ import pytest
 from driving import driving, press, screen_of, shown, until_gone, until_shown
 from textual import events
 
-from dlperf.app.dialogs.checks import check_rows
+from dlperf.app.dialogs.pages import check_rows
 from dlperf.app.model.choice import Choice, arguments_of, choice_of, command_line, problem_of_value
 from dlperf.app.model.options import options_of
 from dlperf.app.model.planned import estimate, plan_lines

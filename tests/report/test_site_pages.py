@@ -29,8 +29,8 @@ from dlperf.report.pages.reports.report import report
 from dlperf.report.pages.results.configurations import configurations_index
 from dlperf.report.site import locations as at
 from dlperf.runs.published import PublishedFigure
+from dlperf.table.audited import Verified
 from dlperf.table.model import ConfigurationResult
-from dlperf.table.verified import Verified
 
 
 def test_both_languages_have_the_same_pages() -> None:

@@ -24,7 +24,7 @@ from dlperf.runs.lookup import remove_campaign
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, Progress, Request, State, TrialProgress
 from dlperf.runs.store import append_records, read_campaign, write_campaign, write_record, write_secrets
-from dlperf.table.verified import write_verified
+from dlperf.table.audited import write_verified
 from every_reader import OF_CATALOGUE, OF_WORKSPACE, Reader, cheap, command, of_campaign, pages, run, settings
 from handmade_trials import end_trial, own_log, planned, write_planned
 

@@ -17,8 +17,8 @@ from dlperf.runs.journal import campaign_status, figure_data
 from dlperf.runs.paths import CampaignPaths, TrialPaths
 from dlperf.runs.records import Event, JournaledFigure, State
 from dlperf.runs.store import append_records, write_record
+from dlperf.table.audited import Verified, read_verified, values_of
 from dlperf.table.load import load_campaign
-from dlperf.table.verified import Verified, read_verified, values_of
 from dlperf.verification.verify import verify_campaign
 from handmade_trials import end_trial, measured_campaign, own_log, planned, workspace_in
 from kept_records import read_record

@@ -28,11 +28,10 @@ from dlperf.formats.rules import (
     search_rule,
 )
 from dlperf.formats.samples import FormatInfo
-from dlperf.formats.text.heads import find_heads
 from dlperf.formats.text.lines import ESCAPES, LineReader, Lines
 from dlperf.formats.text.literals import leading_text, texts_in
 from dlperf.formats.text.numbers import Clock
-from dlperf.formats.text.prefixes import LOGGERS, Wrapping, cut_width, find_wrapping, has_decimal_commas
+from dlperf.formats.text.prefixes import LOGGERS, Wrapping, cut_width, find_heads, find_wrapping, has_decimal_commas
 from dlperf.formats.text.sections import SectionRule
 
 

@@ -23,6 +23,7 @@ from dlperf.evidence.telemetry import (
 )
 from dlperf.formats.programs.own import NUMERICS
 from dlperf.formats.samples import Run, Samples
+from dlperf.measured.causes import cause_of_trial
 from dlperf.measured.expectations import first_unmet, unlike_numerics
 from dlperf.measured.findings.clock import (
     clock_set_between,
@@ -43,7 +44,6 @@ from dlperf.measured.run import Measured, measure_planned
 from dlperf.measured.statistics import flop_limit, samples_per_joule
 from dlperf.measured.telemetry_window import by_machine, measured_rows, window_of
 from dlperf.measured.throughput.figure import Figure
-from dlperf.measured.trial_cause import cause_of_trial
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, error, warning
 from dlperf.plan import Launch, PlannedConfiguration

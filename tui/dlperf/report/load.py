@@ -24,10 +24,10 @@ from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
 from dlperf.runs.secrets import refuse_damaged_secrets
 from dlperf.runs.store import Complain, each_readable
+from dlperf.table.audited import Verified, read_verified, values_of
 from dlperf.table.load import campaigns_of_results, load_campaign
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.published import campaign_of, rows_of_report
-from dlperf.table.verified import Verified, read_verified, values_of
 from dlperf.verification.audit import audit_workspace, verdicts_of
 
 HERE = "local"

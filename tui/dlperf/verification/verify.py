@@ -19,8 +19,7 @@ from dlperf.runs.journal import CampaignReader, figure_data
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import Event, JournaledFigure, State, TrialStatus, utc_now
 from dlperf.runs.store import append_records, read_record_if_whole, record_bytes, write_record
-from dlperf.table.audited import read_verdicts
-from dlperf.table.verified import write_verified
+from dlperf.table.audited import read_verdicts, write_verified
 from dlperf.verification.audit import audit_workspace, write_verdicts
 from dlperf.verification.differing import compare
 from dlperf.verification.remembered import RightTrials

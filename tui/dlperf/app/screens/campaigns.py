@@ -24,10 +24,9 @@ from dlperf.app.model.choice import can_be_chosen, choice_of
 from dlperf.app.model.table import Column, Row
 from dlperf.app.screens.base import NOT_RESUMABLE, REFUSAL_SECONDS
 from dlperf.app.screens.sorted_table import SortedTableScreen
-from dlperf.app.widgets.panel import Panel
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.widgets.status_line import StatusLine, set_titles
+from dlperf.app.widgets.status_line import Panel, StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.runs.lookup import trashed_campaigns

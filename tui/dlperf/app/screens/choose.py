@@ -19,10 +19,9 @@ from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line
 from dlperf.app.model.machines.entry import files_of, place_of
 from dlperf.app.screens.choice_lists import ChoiceLists
 from dlperf.app.screens.plan_actions import preset_columns
-from dlperf.app.widgets.panel import Panel
 from dlperf.app.widgets.prompt import Prompt
 from dlperf.app.widgets.row_table import RowTable
-from dlperf.app.widgets.status_line import StatusLine, set_titles
+from dlperf.app.widgets.status_line import Panel, StatusLine, set_titles
 from dlperf.errors import DlperfError
 from dlperf.messages import N_, _
 from dlperf.view.text import printable

@@ -16,10 +16,9 @@ from textual.binding import BindingType
 
 from dlperf.app.actions import bindings_of
 from dlperf.app.commands import RunningCommand, run_command
-from dlperf.app.dialogs.checks import check_page, check_rows
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.machine import MachineForm
-from dlperf.app.dialogs.pages import filtered_title, no_match
+from dlperf.app.dialogs.pages import check_page, check_rows, filtered_title, no_match
 from dlperf.app.model.machines.entry import MachineEntry, place_of
 from dlperf.app.model.machines.table import MachineRow, MachinesView, about_machine, problem_text
 from dlperf.app.model.table import Row

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 
 from dlperf.app.commands import run_command
-from dlperf.app.dialogs.checks import check_page, check_rows
 from dlperf.app.dialogs.command import CommandPage
 from dlperf.app.dialogs.confirm import ConfirmScreen
-from dlperf.app.dialogs.pages import Deletion, ListPage, TextPage
+from dlperf.app.dialogs.pages import Deletion, ListPage, TextPage, check_page, check_rows
 from dlperf.app.model.choice import AXES, PRESETS, Choice, Preset, arguments_of, choice_of, command_line
 from dlperf.app.model.table import Column, Row
 from dlperf.app.presets import delete_preset, save_preset, saved_presets

@@ -20,9 +20,8 @@ from textual.strip import Strip
 from dlperf.app.actions import bindings_of
 from dlperf.app.guarded import Guarded
 from dlperf.app.model.table import FRAMEWORK, Column, Row, SortedView
-from dlperf.app.widgets.column_layout import ColumnLayout
 from dlperf.app.widgets.looks import looks, tone_style
-from dlperf.app.widgets.row_drawing import draw_row, folded
+from dlperf.app.widgets.row_drawing import ColumnLayout, draw_row, folded
 
 
 class RowTable(Guarded, ScrollView, can_focus=True):

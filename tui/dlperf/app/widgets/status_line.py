@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from textual.containers import Vertical
 from textual.content import Content
 from textual.visual import VisualType
 from textual.widget import Widget
@@ -33,3 +36,10 @@ def set_titles(widget: Widget, title: Content, subtitle: Content | None = None) 
         widget.border_title = title
     if subtitle is not None and widget.border_subtitle != subtitle.markup:
         widget.border_subtitle = subtitle
+
+
+class Panel(Vertical):
+    """Zoomed as a whole."""
+
+    ALLOW_MAXIMIZE: ClassVar[bool | None] = True
+    DEFAULT_CLASSES = "panel"

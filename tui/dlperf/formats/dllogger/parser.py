@@ -32,8 +32,7 @@ from dlperf.formats.dllogger.metrics import (
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import FunctionRule, LogRule, Rules, metadata_rules
 from dlperf.formats.samples import FormatInfo, Summary, append_latest
-from dlperf.formats.text.jsontext import parse_object
-from dlperf.formats.text.numbers import ABSENT, floats
+from dlperf.formats.text.numbers import ABSENT, floats, parse_object
 
 INFO = FormatInfo(
     "dllogger", "NVIDIA DeepLearningExamples (DLLogger)", "images/s", "global", "step", "NVIDIA DLLogger, text and JSON"

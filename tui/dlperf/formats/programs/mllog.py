@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from dlperf.formats.recorder import Recorder
 from dlperf.formats.rules import FunctionRule, Rules, metadata_rules
 from dlperf.formats.samples import FormatInfo, Summary
-from dlperf.formats.text.jsontext import parse_object
+from dlperf.formats.text.numbers import parse_object
 
 INFO = FormatInfo("mllog", "MLPerf Training (MLLOG)", "min", "global", "run", "mlcommons/logging, v0.6 on")
 

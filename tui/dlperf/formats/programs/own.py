@@ -38,8 +38,7 @@ from dlperf.catalog.linear import compile_linear
 from dlperf.formats.recorder import METRIC_LIMIT, Recorder
 from dlperf.formats.rules import FunctionRule, RecordRule, Rules, Texts
 from dlperf.formats.samples import FormatInfo, Summary
-from dlperf.formats.text.jsontext import parse_object
-from dlperf.formats.text.numbers import ABSENT, Clock, floats
+from dlperf.formats.text.numbers import ABSENT, Clock, floats, parse_object
 
 INFO = FormatInfo("dlperf", "dlperf's own training programs", "samples/s", "global", "interval", "dlperf/workloads")
 

@@ -1,13 +1,15 @@
-"""Convert numbers and timestamps of a log from bytes to floats."""
+"""Convert what a log prints: numbers and timestamps from bytes to floats, and JSON objects."""
 
 from __future__ import annotations
 
 import calendar
+import json
 import re
 import time
 from array import array
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, inf, isfinite, isnan, nan
+from typing import Any
 
 from dlperf.catalog.patterns import ELAPSED, MILLISECONDS, SECONDS
 
@@ -129,3 +131,15 @@ def _elapsed_minutes(text: bytes) -> float:
     match = _ELAPSED_MINUTES.fullmatch(text)
     days, hours, minutes = (int(number or b"0") for number in match.groups()) if match else (nan, nan, nan)
     return 60.0 * (60 * (24 * days + hours) + minutes)
+
+
+def parse_object(line: bytes) -> dict[str, Any] | None:
+    """Return the object that a text begins with, None where it is cut off, no object or not valid Unicode."""
+    text = line.decode("utf-8", "replace")
+    try:
+        found, _ = json.JSONDecoder().raw_decode(text)
+        if "\\ud" in text or "\\uD" in text:
+            json.dumps(found, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -9,7 +9,6 @@ from dlperf.evidence.columns import is_median_at_most
 from dlperf.formats.samples import STEPS_PER_SECOND
 from dlperf.measured.findings.checked_run import CheckedRun
 from dlperf.measured.findings.clock import coarse_clock
-from dlperf.measured.findings.counts import batch_size, gpu_count, sequence_length
 from dlperf.measured.findings.lost import pauses, straggler, time_in_pauses
 from dlperf.measured.findings.order import clock_back, interleaved_ranks, long_gap, mixed_programs, step_back
 from dlperf.measured.throughput.estimators import CONTINUED
@@ -25,10 +24,48 @@ from dlperf.measured.throughput.figure import (
     counts_micro_batches,
     log_states_work,
 )
-from dlperf.measured.throughput.reading import Reading
+from dlperf.measured.throughput.reading import NotEstimable, Reading
 from dlperf.measured.throughput.steady import reader_share
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, distinct, error, note, warning
+
+IMPLIED_TOLERANCE = 0.01
+"""Share by which rate × time of a log may miss the batch size: programs print times of 77 ms with two digits."""
+
+
+def batch_size(context: CheckedRun) -> Finding | None:
+    return _mismatch("batch_size_mismatch", context.declared_batch_size, _logged_batch_size(context))
+
+
+def gpu_count(context: CheckedRun) -> Finding | None:
+    return _mismatch("gpu_count_mismatch", context.declared_gpus, context.run.metadata.gpus)
+
+
+def sequence_length(context: CheckedRun) -> Finding | None:
+    return _mismatch("sequence_length_mismatch", context.reading.sequence_length, context.run.metadata.sequence_length)
+
+
+def _mismatch(code: str, stated: int | None, logged: int | None) -> Finding | None:
+    if stated is None or logged is None or logged == stated:
+        return None
+    return warning(code, stated=stated, logged=logged)
+
+
+def _logged_batch_size(context: CheckedRun) -> int | None:
+    if context.run.metadata.batch_size:
+        return context.run.metadata.batch_size
+    gpus = context.reading.total_gpus
+    try:
+        implied = context.reading.implied_batch_size
+    except NotEstimable:
+        return None
+    return _rounded(implied / gpus, context.declared_batch_size) if implied and gpus else None
+
+
+def _rounded(implied: float, stated: int | None) -> int:
+    """Return the stated batch size where rate × time of the log is that but for their digits."""
+    return stated if stated and abs(implied / stated - 1) <= IMPLIED_TOLERANCE else round(implied)
+
 
 MINIMUM_SAMPLES = 10
 """Paddle's test script demands more than ten records; fewer give no spread."""

@@ -18,9 +18,9 @@ from dlperf.plan import PlannedConfiguration
 from dlperf.report.machine import Probed
 from dlperf.runs.published import PublishedReport
 from dlperf.runs.records import CampaignRecord
+from dlperf.table.audited import Verified
 from dlperf.table.conditions import continued
 from dlperf.table.model import ConfigurationResult
-from dlperf.table.verified import Verified
 from dlperf.verification.audit import AuditRow
 
 SIXTEEN_BIT = ("fp16", "bf16", "amp")
