@@ -19,7 +19,7 @@ from dlperf.runs.records import Event, State
 from dlperf.runs.store import append_records, read_campaign, write_campaign
 from dlperf.table.columns import flat_columns
 from dlperf.table.frame import write_csv
-from dlperf.table.load import Filters, filters_of, load_results
+from dlperf.table.load import Filters, load_results
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.view.campaigns import read_summary
 from handmade_trials import PROTOCOL, START, end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
@@ -239,11 +239,11 @@ def test_a_finished_trial_whose_result_was_not_written_is_measured_from_its_log(
 
 FILTERS = {
     "campaign": (Filters(campaigns=("b",)), 1),
-    "framework": (Filters(frameworks=("numpy",)), 3),
-    "precision": (Filters(precisions=("amp",)), 0),
-    "batch size": (Filters(batch_sizes=(8, 4)), 3),
-    "scale": (Filters(scales=("1n8g",)), 2),
-    "scale by a number": (filters_of(Selection(scales=("8",))), 2),
+    "framework": (Filters(Selection(frameworks=("numpy",))), 3),
+    "precision": (Filters(Selection(precisions=("amp",))), 0),
+    "batch size": (Filters(Selection(batch_sizes=(8, 4))), 3),
+    "scale": (Filters(Selection(scales=("1n8g",))), 2),
+    "scale by a number": (Filters(Selection(scales=("8",))), 2),
     "status": (Filters(statuses=("measured",)), 3),
     "status with a reason": (Filters(statuses=("failed",)), 0),
 }
@@ -284,7 +284,7 @@ def test_an_axis_is_a_column_a_filter_and_a_key_of_results(workspace: WorkspaceP
     points = [replace(planned().configuration, axes=(("sequence_length", length),)) for length in (2048, 8192)]
     items = [replace(planned(), configuration=point) for point in points]
     measured_campaign(workspace, "a", [(item, [100.0 * number]) for number, item in enumerate(items, 1)])
-    (row,) = load_results(workspace, filters_of(Selection(axes=("sequence_length=8192",))))
+    (row,) = load_results(workspace, Filters(Selection(axes=("sequence_length=8192",))))
     assert (row.value, row.as_data()["axes"]) == (pytest.approx(200.0), {"sequence_length": 8192})
     columns = flat_columns(load_results(workspace))
     assert (columns["sequence_length"], "axes" in columns) == ([2048, 8192], False)

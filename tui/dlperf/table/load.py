@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol
@@ -41,38 +41,49 @@ class Recheck(Protocol):
     ) -> dict[TrialKey, TrialResult]: ...
 
 
+def _scale(word: str) -> str:
+    try:
+        nodes, gpus = parse_scale(word)
+    except ValueError as error:
+        raise RequestError(f"--gpus: {error}") from error
+    return f"{nodes}n{gpus}g"
+
+
 @dataclass(frozen=True)
 class Filters:
-    """Wanted values of each axis; an empty axis matches all."""
+    """Wanted values; what is empty matches all.
 
+    Raises:
+        RequestError: a scale or an axis of the selection is invalid.
+    """
+
+    selection: Selection = field(default_factory=Selection)
     campaigns: tuple[str, ...] = ()
-    hardware: tuple[str, ...] = ()
-    frameworks: tuple[str, ...] = ()
-    cases: tuple[str, ...] = ()
-    precisions: tuple[str, ...] = ()
-    batch_sizes: tuple[int, ...] = ()
-    scales: tuple[str, ...] = ()
-    """``2n8g``."""
-    axes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Values of further axes, by name."""
     metrics: tuple[str, ...] = ()
     """Ids, or ``all``: a row for each metric of a configuration; empty for one row with the primary metric."""
     statuses: tuple[str, ...] = ()
     """Codes such as ``timed_out``, or texts of a status with or without the cause."""
 
+    _scales: tuple[str, ...] = field(init=False)
+    _axes: dict[str, list[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        vars(self).update(_scales=tuple(map(_scale, self.selection.scales)), _axes=parse_axes(self.selection.axes))
+
     def wants_campaign(self, name: str) -> bool:
         return not self.campaigns or name in self.campaigns
 
     def matches(self, row: ConfigurationResult) -> bool:
-        axes = (
+        chosen = self.selection
+        axes: tuple[tuple[Collection[object], object], ...] = (
             (self.campaigns, row.campaign),
-            (self.hardware, row.hardware),
-            (self.frameworks, row.framework),
-            (self.cases, row.case),
-            (self.precisions, row.precision),
-            (self.batch_sizes, row.batch_size),
-            (self.scales, row.scale),
-            *((values, str(dict(row.axes).get(name))) for name, values in self.axes.items()),
+            (chosen.hardware, row.hardware),
+            (chosen.frameworks, row.framework),
+            (chosen.cases, row.case),
+            (chosen.precisions, row.precision),
+            (chosen.batch_sizes, row.batch_size),
+            (self._scales, row.scale),
+            *((values, str(dict(row.axes).get(name))) for name, values in self._axes.items()),
         )
         return all(not wanted or value in wanted for wanted, value in axes) and self._wants_status(row.status)
 
@@ -189,32 +200,3 @@ def _trial_results(
             derived = derive_archived(paths.trial(item.key), planned[item.key.configuration], item, logs)
             results[item.key] = derived.result
     return results
-
-
-def filters_of(selection: Selection, **others: tuple[str, ...]) -> Filters:
-    """Return filters for the axes of a selection.
-
-    Args:
-        others: campaigns, statuses and metrics.
-
-    Raises:
-        RequestError: a scale is invalid.
-    """
-    return Filters(
-        hardware=selection.hardware,
-        frameworks=selection.frameworks,
-        cases=selection.cases,
-        precisions=selection.precisions,
-        batch_sizes=selection.batch_sizes,
-        scales=tuple(map(_scale, selection.scales)),
-        axes={name: tuple(values) for name, values in parse_axes(selection.axes).items()},
-        **others,
-    )
-
-
-def _scale(word: str) -> str:
-    try:
-        nodes, gpus = parse_scale(word)
-    except ValueError as error:
-        raise RequestError(f"--gpus: {error}") from error
-    return f"{nodes}n{gpus}g"

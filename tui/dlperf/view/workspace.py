@@ -157,11 +157,11 @@ class Workspace:
         Raises:
             RequestError: a campaign, status, metric, machine, framework, case or precision is unknown.
         """
-        from dlperf.table.load import filters_of, load_results
+        from dlperf.table.load import Filters, load_results
         from dlperf.view.notebook.shown import Results
 
         words = {"campaigns": _several(campaigns), "statuses": _several(statuses), "metrics": _several(metrics)}
-        rows = load_results(self.paths, filters_of(selection, **words), self._complain)
+        rows = load_results(self.paths, Filters(selection, **words), self._complain)
         if not rows:
             _refuse_unknown_statuses(words["statuses"])
             self.refuse_unknown(selection, words["campaigns"])

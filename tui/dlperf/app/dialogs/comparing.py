@@ -12,7 +12,7 @@ from dlperf.app.model.results.table import axes_of, figure_text
 from dlperf.app.model.table import Column, Row
 from dlperf.errors import DlperfError
 from dlperf.messages import _
-from dlperf.plan import PlannedConfiguration, TrialKey
+from dlperf.plan import PlannedConfiguration, Selection, TrialKey
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.model import ConfigurationResult
 
@@ -73,5 +73,5 @@ def _read_trials(
     from dlperf.table.load import Filters, load_results
 
     left_out: list[DlperfError] = []  # the Results screen names them
-    rows = load_results(workspace, Filters(cases=(planned.configuration.case,)), left_out.append)
+    rows = load_results(workspace, Filters(Selection(cases=(planned.configuration.case,))), left_out.append)
     return rows_by_trial(rows, campaign, key)

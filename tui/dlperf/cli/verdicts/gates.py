@@ -42,12 +42,12 @@ def save(
     differ: by the configurations of the workspace that ran in seven campaigns on one machine, changes of their programs
     included, and on three machines. Until there is one, it is assumed.
     """
-    from dlperf.table.load import filters_of
+    from dlperf.table.load import Filters
     from dlperf.verdicts.baselines import baseline_of, write_baseline
 
     workspace = options.open_workspace(context)
     campaigns = options.split("--campaign", campaign)
-    filters = filters_of(selection, campaigns=campaigns)
+    filters = Filters(selection, campaigns)
     rows = workspace.rows(metrics=options.split("--metric", metric))
     selected = [row for row in rows if filters.matches(row)]
     if not selected:
