@@ -1,7 +1,5 @@
 """Define the errors that are printed as one line: what is wrong, where, and what to do."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 from dlperf.messages import Message, message, quoted

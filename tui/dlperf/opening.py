@@ -4,8 +4,6 @@ Whoever sends a workspace, or a part of it, may have put a link in place of any 
 is asked of the system and must be the name, so that a link at any part of it is found, whenever it was made.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

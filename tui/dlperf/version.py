@@ -1,7 +1,5 @@
 """The version of dlperf: the release, and for a development build the commit that it was made from."""
 
-from __future__ import annotations
-
 import subprocess
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The terminal user interface: a view of the files in runs/ and of the catalogue."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Sequence

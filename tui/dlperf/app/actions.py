@@ -1,7 +1,5 @@
 """Every action of the screens and their parts: the source of key bars, help, palette and bindings."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The app: screens as modes, themes, the timer that refreshes the screen shown, and the exit."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Summaries of the campaigns of a workspace, read again only where files have changed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

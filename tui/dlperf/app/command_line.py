@@ -1,7 +1,5 @@
 """``dlperf-tui [WORKSPACE]``: options, starting the app, and what is printed when it closes."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The list of commands: what it offers, and Textual's palette that shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial

@@ -1,7 +1,5 @@
 """What is said beside the screens: which campaigns have ended, and the mistake that ended the program."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path

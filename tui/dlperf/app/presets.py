@@ -1,7 +1,5 @@
 """Presets that users save: ``presets.json``, which holds options of ``dlperf run`` by name."""
 
-from __future__ import annotations
-
 import json
 
 from dlperf.app.model.choice import Choice, Preset

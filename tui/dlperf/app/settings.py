@@ -1,7 +1,5 @@
 """The settings of one dlperf-tui, kept when it starts anew in another language."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import suppress

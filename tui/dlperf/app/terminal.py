@@ -1,7 +1,5 @@
 """Terminals that are closed, and terminals that know ASCII only."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import select

@@ -1,7 +1,5 @@
 """One campaign on a screen: its records, kept fresh by reading what was added to its files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

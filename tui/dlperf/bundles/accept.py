@@ -1,7 +1,5 @@
 """Accept a bundle: verify it as any campaign, trust nothing else in it, and add it as somebody's results."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from math import isclose

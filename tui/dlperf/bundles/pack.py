@@ -3,8 +3,6 @@
 Headers are read here: the ``tarfile`` of Python 3.11.2 has no filters, and reads extended headers of any size.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import tarfile

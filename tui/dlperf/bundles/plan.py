@@ -1,7 +1,5 @@
 """What plan and journal of a bundle say: what was measured, and nothing that can be run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from dlperf.catalog.files.load import Catalog

@@ -1,7 +1,5 @@
 """Write a campaign as a bundle: results, logs, environments and programs, without secrets and names of people."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import defaultdict

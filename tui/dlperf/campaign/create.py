@@ -1,7 +1,5 @@
 """Create a campaign from a plan: name, token and frozen ``campaign.json``."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

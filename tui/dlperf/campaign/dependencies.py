@@ -1,7 +1,5 @@
 """What an engine needs besides the campaign: executors, log formats, timeouts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A decision is in the journal before it is carried out, running payloads belong t
 idempotent: the next engine reads the journal and adopts what runs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import platform

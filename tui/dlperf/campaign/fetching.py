@@ -1,7 +1,5 @@
 """Download the wheels of locked requirements for the Python and platform of nodes."""
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import subprocess

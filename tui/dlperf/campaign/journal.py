@@ -1,7 +1,5 @@
 """The journal as the engine writes it, and the machines that are left out after repeated failures."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Read the step and the throughput of a running trial from its growing log."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which trials may run at the same time: one on a machine, as many as configured under a scheduler."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """Write ``progress.json``: what runs now and the estimated time left."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Mapping

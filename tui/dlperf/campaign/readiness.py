@@ -1,7 +1,5 @@
 """Ask machines whether they are ready, whether programs start there, and which of their trials may be removed."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Decide on retries, stopped configurations, requests of viewers and the exit code. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from dlperf.errors import ExitCode, RequestError

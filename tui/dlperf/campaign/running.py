@@ -1,7 +1,5 @@
 """Running trials, and the watch that polls and tails many of them together."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -1,7 +1,5 @@
 """The stages of one trial: check, submit, wait, cancel, collect, seal, measure."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

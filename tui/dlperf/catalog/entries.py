@@ -1,7 +1,5 @@
 """Read YAML files into typed entries and report every mistake."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain

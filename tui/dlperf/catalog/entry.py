@@ -4,8 +4,6 @@ Every entry is one YAML mapping with an ``id``. Models are frozen, forbid unknow
 coerce types, so that a typing error in a file is reported.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints

@@ -1,7 +1,5 @@
 """Entries of precisions, of accelerators and of the machines that hold them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Literal
 

@@ -5,8 +5,6 @@ cut at each ``.*?``; a piece is searched for after the piece before it and never
 linear, Python's engine runs it. All others run in RE2, which is always linear and takes ten times as long for a match.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress

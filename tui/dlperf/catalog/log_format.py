@@ -1,7 +1,5 @@
 """Log formats that regular expressions describe."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints

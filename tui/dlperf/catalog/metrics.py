@@ -1,7 +1,5 @@
 """Metrics: what a trial measures, and protocols: how its samples become a value."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints

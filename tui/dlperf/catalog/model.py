@@ -1,7 +1,5 @@
 """Entries of cases and frameworks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 

@@ -1,7 +1,5 @@
 """The colour of each framework, the same on the site and in the terminal (``palette.yaml``)."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Regular expressions of the catalogue: groups of log formats, expectations of cases, and what is wrong with one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

@@ -1,7 +1,5 @@
 """The names that commands, arguments and environment values may hold in braces."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What installed packages add to dlperf: entry points, by group and name. CONTRIBUTING.md says what each is."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.metadata import EntryPoint, distributions
 from itertools import chain

@@ -1,7 +1,5 @@
 """Units and directions of metrics."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

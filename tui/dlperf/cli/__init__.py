@@ -3,8 +3,6 @@
 CONTRIBUTING.md says how to add one.
 """
 
-from __future__ import annotations
-
 import gc
 import io
 import os

@@ -1,7 +1,5 @@
 """Print results as JSON or aligned tables on stdout; messages and live progress go to stderr."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Define the root command: options that every command shares, and the groups of commands in help order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from inspect import get_annotations

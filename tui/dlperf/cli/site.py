@@ -1,7 +1,5 @@
 """``dlperf build-site`` and ``dlperf serve-site``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Refuse files and folders to write that cannot be, when the command line is read: before any work is done for them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Derive what the files of a trial give, and no value of files that are not as they were archived."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dlperf.derived.timeline import Derived, derive

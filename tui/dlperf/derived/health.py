@@ -1,7 +1,5 @@
 """Compare the machines of a diagnosis with the median of their fleet."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass

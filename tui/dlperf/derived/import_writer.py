@@ -1,7 +1,5 @@
 """Write an import plan as a campaign, in one step or not at all."""
 
-from __future__ import annotations
-
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Plan the import of third-party logs as a campaign: the configuration of each log, and skipped files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256

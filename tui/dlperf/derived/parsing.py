@@ -1,7 +1,5 @@
 """``dlperf parse``: one figure for each run in log files, with findings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

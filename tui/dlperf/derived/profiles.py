@@ -1,7 +1,5 @@
 """Read the summary that a training program wrote of steps under a profiler."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

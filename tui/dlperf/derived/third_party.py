@@ -1,7 +1,5 @@
 """Write the values of an import as a third-party report: values with their sources, without the logs."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence

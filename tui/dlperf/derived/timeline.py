@@ -1,7 +1,5 @@
 """Derive ``result.json`` and ``timeline.json`` of a trial: its curves and the log lines that gave the figure."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Operations on columns of numbers, which estimators and findings share."""
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Answer a file that gives no run: why, its lines that look like rates, and a draft of a format."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path

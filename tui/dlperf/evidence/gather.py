@@ -1,7 +1,5 @@
 """Gather the evidence of a trial: the contents of its files that its result depends on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Read a log while it grows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from os import SEEK_END
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Identify the run of a log from command-line options, its content and its path. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace

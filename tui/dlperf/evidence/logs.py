@@ -1,7 +1,5 @@
 """Read log files, plain or packed, of any size."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress

@@ -4,8 +4,6 @@
 ``<submitter>/systems/<system>.json`` describes.
 """
 
-from __future__ import annotations
-
 from codecs import BOM_UTF8
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Open files that are packed, written in UTF-16 or kept by Docker as JSON, as plain UTF-8."""
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import gzip

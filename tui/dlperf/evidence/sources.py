@@ -1,7 +1,5 @@
 """Find the files that may be logs, in folders and by name."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Read ``telemetry.csv`` of nodes, and average it over the measured window."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The interface of executors. Every method is idempotent."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The items of a pre-flight check, from the facts of the machines. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Removing archived trials from nodes: a folder goes only when all of its files are archived."""
 
-from __future__ import annotations
-
 import glob
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence

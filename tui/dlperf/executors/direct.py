@@ -1,7 +1,5 @@
 """Trials on machines that are reached directly: a supervisor for each node, started over a transport."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Sequence

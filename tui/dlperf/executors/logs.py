@@ -3,8 +3,6 @@
 The archived log is the buffer, and its size the offset to continue from.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import os

@@ -1,7 +1,5 @@
 """What machines do now: asked again and again, each on its own, so that a silent one keeps no other waiting."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The clients of the machines that trials run on, and requests to many machines at once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar

@@ -4,8 +4,6 @@ The class is found by the entry point ``dlperf.executors`` of an installed packa
 hardware. ``Slurm`` is built in.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Sequence
 from typing import Protocol

@@ -1,7 +1,5 @@
 """The base of executors whose trials run under supervisors: node states, logs, and ending the other nodes."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

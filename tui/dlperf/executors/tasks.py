@@ -1,7 +1,5 @@
 """The part of a trial that one node runs: its folder, its mark and the settings of its supervisor. Pure."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """From the reports of a trial's nodes to the state of each and of the trial, and whether it is overdue. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

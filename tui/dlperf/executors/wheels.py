@@ -1,7 +1,5 @@
 """Wheels on this machine, by content: ``dlperf fetch`` downloads them, trials send them to nodes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

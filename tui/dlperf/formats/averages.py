@@ -1,7 +1,5 @@
 """What programs print of several steps at once: their own totals, and means that overlap."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from math import isfinite, nan

@@ -1,7 +1,5 @@
 """Interpret what a log declares about a run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Mapping
 from math import inf, prod

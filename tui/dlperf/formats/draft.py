@@ -1,7 +1,5 @@
 """Find the lines of an unknown log that look like rates, and draft a format from them."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Records that count only where a log holds no other."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Apply the rules of a format to the lines of a log."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The position of a run in its log, by which the start of the next one is recognised."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import islice
 from math import isnan

@@ -1,7 +1,5 @@
 """Keep one record of each step where every rank prints its own, and how long each rank takes beside the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from math import inf, isfinite, isnan, nan

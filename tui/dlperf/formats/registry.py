@@ -1,7 +1,5 @@
 """The log formats: list them, detect the format of a log, and make a parser for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """Rules of a format: which lines they match and what they do with the matches."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

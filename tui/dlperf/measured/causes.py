@@ -1,7 +1,5 @@
 """Diagnose a failed trial from the end of its log. Pure."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

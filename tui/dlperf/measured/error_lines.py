@@ -1,7 +1,5 @@
 """Find the line that names the error in the output of a program and its launchers. Pure."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence

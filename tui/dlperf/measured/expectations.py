@@ -1,7 +1,5 @@
 """Whether a trial measures and prints what its case expects."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterable, Mapping
 

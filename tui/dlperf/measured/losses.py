@@ -1,7 +1,5 @@
 """Loss at fixed steps, to see whether two programs train alike. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from dlperf.evidence.columns import MOST

@@ -1,7 +1,5 @@
 """Metrics of a trial: those that dlperf computes, and those that the log prints."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The result of a trial: ``result.json``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

@@ -3,8 +3,6 @@
 Values, curves, live rates and parsed output are projections of it; nothing else reads the records of a run.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Trials → one value with its spread; outliers; scaling; limits of the hardware."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable, Sequence

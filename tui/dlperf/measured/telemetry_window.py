@@ -1,7 +1,5 @@
 """The telemetry of the time that gave a value. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import nan
 

@@ -1,7 +1,5 @@
 """Measure a trial: compute its result from its evidence. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

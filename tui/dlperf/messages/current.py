@@ -1,7 +1,5 @@
 """The language that this program writes in now, for texts that are made where they are shown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dlperf.messages.language import ENGLISH, LANGUAGES, Code, Language

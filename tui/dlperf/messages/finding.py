@@ -1,7 +1,5 @@
 """Findings: caveats about a run, a trial or a configuration, as messages with a severity."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal

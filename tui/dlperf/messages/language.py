@@ -1,7 +1,5 @@
 """The languages of screens, pages and commands: one gettext catalogue for each, English in the code itself."""
 
-from __future__ import annotations
-
 import gettext
 import io
 import os

@@ -1,7 +1,5 @@
 """Format numbers as screens, pages, commands and messages all show them."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

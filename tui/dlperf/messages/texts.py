@@ -1,7 +1,5 @@
 """The English text of every message, by its code. Babel collects the texts for translation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Replace the secrets of a launch by placeholders, and put them back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Plan two versions of a program side by side in one campaign: commits, environments, locks or images. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Replace secrets, home folders and user names in a text, in every spelling that a file may hold."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

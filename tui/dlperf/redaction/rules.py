@@ -1,7 +1,5 @@
 """Rules for what is a secret: names of variables and options, randomness of values, shapes of tokens."""
 
-from __future__ import annotations
-
 import math
 import re
 import tomllib

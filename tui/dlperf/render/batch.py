@@ -1,7 +1,5 @@
 """Render the script of a trial's job, which starts a supervisor on each of its nodes. Pure."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Iterator, Sequence

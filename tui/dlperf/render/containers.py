@@ -1,7 +1,5 @@
 """Container runtimes: turn a command on the node into a command in a container."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterable

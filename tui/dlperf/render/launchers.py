@@ -1,7 +1,5 @@
 """Launchers: how the processes of a trial are started and find each other."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The scripts of a planned configuration, with example values for what a starting trial knows."""
 
-from __future__ import annotations
-
 from dlperf.plan.hiding import Hidden
 from dlperf.plan.model import Launch
 from dlperf.render.batch import BATCH, Batch, batch_script

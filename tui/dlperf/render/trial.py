@@ -1,7 +1,5 @@
 """Render a trial's launch into the files of each node, and whether it starts them."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -4,8 +4,6 @@ Logs and telemetry stay where they grow. All other files are moved into ``archiv
 texts inside it, larger files below the campaign's ``objects/``, once for each content.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

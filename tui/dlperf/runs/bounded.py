@@ -1,7 +1,5 @@
 """Read JSON that anything may have written or damaged: bounded in nesting and numbers."""
 
-from __future__ import annotations
-
 import json
 import re
 from math import isinf

@@ -1,7 +1,5 @@
 """Requests of viewers to an engine: lines of ``control.jsonl``."""
 
-from __future__ import annotations
-
 import getpass
 import json
 import os

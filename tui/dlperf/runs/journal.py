@@ -1,7 +1,5 @@
 """Fold a campaign's plan and journal into its present state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import fields, replace

@@ -1,7 +1,5 @@
 """``engine.lock`` allows one engine for a campaign and holds its process id."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time

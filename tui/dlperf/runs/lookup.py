@@ -1,7 +1,5 @@
 """Find campaigns and trials by their names or a unique substring; rename, tag and remove campaigns."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Names of files and folders under ``runs/``, and the texts that they stand for."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Third-party reports and their throughput, value for value: ``runs/published/<report>/``."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The schemas of the files under ``runs/``, and the states of trials and campaigns."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress

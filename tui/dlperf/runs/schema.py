@@ -1,7 +1,5 @@
 """The schema of the records under ``runs/``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dlperf.errors import DlperfError

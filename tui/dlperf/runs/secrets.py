@@ -1,7 +1,5 @@
 """The secrets of a campaign: kept in ``secrets.json`` for its engine, replaced in everything else below ``runs/``."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What ``dlperf verify --write`` keeps: what raw logs say of third-party results, when campaigns were recomputed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Results as flat columns for files without lists: findings as codes, trials as figures."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence

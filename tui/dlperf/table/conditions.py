@@ -1,7 +1,5 @@
 """What results state of the conditions under which they were measured, and in which two of them differ. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

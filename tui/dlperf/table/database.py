@@ -1,7 +1,5 @@
 """All results of a workspace as an SQLite database, and queries that only read it."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time

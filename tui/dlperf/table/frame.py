@@ -1,7 +1,5 @@
 """Results as a pandas DataFrame; no other module here needs pandas."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

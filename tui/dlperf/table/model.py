@@ -1,7 +1,5 @@
 """Results of configurations: the rows of ``dlperf results`` and of every page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 

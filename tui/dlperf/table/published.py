@@ -1,7 +1,5 @@
 """Convert third-party reports to rows; only speed-up and variation are computed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

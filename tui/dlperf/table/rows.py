@@ -1,7 +1,5 @@
 """Compute the rows of a campaign from its trials: value, spread, scaling, MFU, or a reason for none. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 

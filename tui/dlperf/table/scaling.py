@@ -1,7 +1,5 @@
 """Speed-up and efficiency of rows over their 1-GPU row. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Claims for others to read: the verdict on two results, and the conditions that it lacks. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Compare two sets of results, matched on equal axes. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain

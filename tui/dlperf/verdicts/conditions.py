@@ -1,7 +1,5 @@
 """Conditions of a claim, and what two results lack of them. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from math import prod
 from statistics import fmean

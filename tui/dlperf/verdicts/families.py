@@ -1,7 +1,5 @@
 """Which names of frameworks are versions and variants of one. Pure."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Judge a result against an earlier one, for gates, reproductions, versions and thresholds. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args

@@ -1,7 +1,5 @@
 """What the same two programs show on several GPUs of a kind. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import fmean

@@ -1,7 +1,5 @@
 """Whether two programs train alike: the test of speeds, on their losses at fixed steps. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median

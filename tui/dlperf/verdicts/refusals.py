@@ -1,7 +1,5 @@
 """What two results need before a difference of them means anything: one protocol, and what the metric says. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from dlperf.messages import Message, message

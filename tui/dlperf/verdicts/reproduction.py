@@ -1,7 +1,5 @@
 """Reproduce a result: what to run again, and how much of it was reached. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

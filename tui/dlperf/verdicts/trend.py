@@ -1,7 +1,5 @@
 """Judge a campaign by the history of its configurations: whether their level fell, and since which campaign."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import cycle, islice

@@ -1,7 +1,5 @@
 """What the trials of results show: scores, machines, the order in which they ran, and what rounding hides. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction

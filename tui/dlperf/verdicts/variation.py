@@ -1,7 +1,5 @@
 """How much results vary besides their trials: from campaign to campaign, and from machine to machine. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median

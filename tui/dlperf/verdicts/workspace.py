@@ -1,7 +1,5 @@
 """Compare rows and the conditions under which they were measured, as ``dlperf compare`` does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

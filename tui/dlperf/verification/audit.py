@@ -1,7 +1,5 @@
 """Recompute third-party figures from their raw logs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache

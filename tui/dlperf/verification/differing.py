@@ -1,7 +1,5 @@
 """What a stored record says otherwise than the one that is derived again, and what only the latter says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

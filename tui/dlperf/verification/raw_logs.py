@@ -1,7 +1,5 @@
 """Raw logs of third-party results that are here: imported ones, and those in folders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ No file of a workspace can vouch for another one, as whoever edits one can edit 
 user's cache, and holds the hash of everything that a result depends on and of the result itself.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Verify campaigns: check every hash, and recompute every figure from its log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Summarize the campaigns of a workspace and their trials."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What may run from this machine: the catalogue, in which entries of other machines are examples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from pathlib import Path
 

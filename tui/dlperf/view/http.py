@@ -1,7 +1,5 @@
 """Send JSON to a server that the user named."""
 
-from __future__ import annotations
-
 import threading
 import urllib.request
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Push results to an MLflow server by its REST API: a run for each result."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

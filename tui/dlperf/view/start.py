@@ -1,7 +1,5 @@
 """Start campaigns and their engines in the background."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Format numbers, times and untrusted text for screens and commands."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Hand the results of a campaign that has ended to the address and the command in ``dlperf.yaml``."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections import Counter

@@ -1,7 +1,5 @@
 """The output of a dlperf command, line by line, in front of a screen; closing it ends the command."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """A question before something is done that cannot be undone."""
 
-from __future__ import annotations
-
 import math
 import time
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Jump mode: a letter on each place of a screen that a key leads to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 

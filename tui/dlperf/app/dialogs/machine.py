@@ -1,7 +1,5 @@
 """A form that adds or changes a machine: asks it for its GPUs, writes the entry, shows what is wrong with it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Pages in front of a screen: a text to read, a list to choose from, and the help."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A log as lines found by byte offset, forwards and backwards, without reading what lies between."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from array import array

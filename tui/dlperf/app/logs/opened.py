@@ -1,7 +1,5 @@
 """An open log: its file, the window on it, its line numbers, the lines that match. Knows no terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

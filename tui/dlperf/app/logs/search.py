@@ -3,8 +3,6 @@
 RE2 takes time in proportion to the text whatever the expression, and lets other threads run meanwhile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, TypeAlias

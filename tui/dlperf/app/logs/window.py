@@ -1,7 +1,5 @@
 """The rows of a log that are in view: of all its lines, or of those that match. Knows no terminal."""
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable

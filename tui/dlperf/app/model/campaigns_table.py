@@ -1,7 +1,5 @@
 """Show the campaigns of a workspace as rows. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """Draw throughput over steps with braille dots; warm-up and measured window are marked. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite

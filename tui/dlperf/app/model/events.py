@@ -1,7 +1,5 @@
 """Show the journal of a campaign as a list of events, the newest first."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 from dlperf.app.model.table import Column, Row, Tone

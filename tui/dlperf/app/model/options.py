@@ -1,7 +1,5 @@
 """Compute the entries of the lists of the Choose screen, and why an entry is unavailable. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 

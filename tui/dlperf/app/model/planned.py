@@ -1,7 +1,5 @@
 """Show a plan as lines and rows: what would run, for how long, and what cannot. Pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

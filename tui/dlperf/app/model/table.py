@@ -1,7 +1,5 @@
 """Describe tables: columns, rows, and views that filter and sort their items."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Read the newest telemetry of a trial's nodes and show it as rows."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace

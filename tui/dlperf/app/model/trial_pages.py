@@ -1,7 +1,5 @@
 """Compose the pages about one trial: result and findings, environment, command."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

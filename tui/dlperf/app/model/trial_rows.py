@@ -1,7 +1,5 @@
 """Draw the trials of a campaign, and their configurations, as rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

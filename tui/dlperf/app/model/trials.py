@@ -1,7 +1,5 @@
 """The trials of a campaign by configuration: which are shown, in which order, and how their states look."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

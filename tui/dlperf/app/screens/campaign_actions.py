@@ -1,7 +1,5 @@
 """What a screen says of a campaign, and requests to its engine: cancel, retry, pause, resume."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial

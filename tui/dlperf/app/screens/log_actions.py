@@ -1,7 +1,5 @@
 """The keys of a log, on every screen that shows one."""
 
-from __future__ import annotations
-
 import shlex
 import time
 from collections.abc import Mapping

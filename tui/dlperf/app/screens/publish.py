@@ -1,7 +1,5 @@
 """Build the web site, serve it, open it."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -1,7 +1,5 @@
 """All results of the workspace and of published reports, or two campaigns compared."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar

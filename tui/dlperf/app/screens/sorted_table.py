@@ -1,7 +1,5 @@
 """A screen with one table that is filtered, and sorted by its columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

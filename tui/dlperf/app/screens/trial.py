@@ -1,7 +1,5 @@
 """One trial: curve, figure and findings, environment, command, log."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path

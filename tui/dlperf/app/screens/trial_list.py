@@ -1,7 +1,5 @@
 """The table of a campaign's trials: what it shows and hides, in which order, and what its cursor follows."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable
 
 from dlperf.app.dialogs.pages import filtered_title, no_match

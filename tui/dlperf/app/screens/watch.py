@@ -1,7 +1,5 @@
 """One campaign: its trials, the log of the selected one, the machines it runs on."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual import on, work

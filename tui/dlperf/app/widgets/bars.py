@@ -1,7 +1,5 @@
 """The bar on top (screens, what runs) and the bar at the bottom (keys)."""
 
-from __future__ import annotations
-
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text

@@ -1,7 +1,5 @@
 """Draws a curve in the size of its widget."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.segment import Segment

@@ -1,7 +1,5 @@
 """The machines of a trial: the newest samples while it runs, their means once it has ended."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How a log looks: the rows in view with their colours, the scroll bar, and the status in its frame."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A log of any size, live: which file is shown, how keys and mouse move in it, and searching it in threads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

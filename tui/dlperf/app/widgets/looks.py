@@ -1,7 +1,5 @@
 """Styles by meaning, computed once for each theme: component classes of CSS cost most of a screen's first picture."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 

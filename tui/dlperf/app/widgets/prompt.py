@@ -1,7 +1,5 @@
 """One line at the bottom to type into: a filter, a search, a number."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import ComposeResult

@@ -1,7 +1,5 @@
 """Draw a row of a table, and measure rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Texts around the tables: drawn anew only where they have changed."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.containers import Vertical

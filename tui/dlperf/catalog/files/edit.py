@@ -1,7 +1,5 @@
 """Change single values of an entry in the text of a YAML file; comments and all else stay as they are."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Problems of the texts that a launch is made of: placeholders that nothing fills."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from typing import Any

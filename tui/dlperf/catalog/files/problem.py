@@ -1,7 +1,5 @@
 """Problems of a catalogue, one line for each, and the wording that they share."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass

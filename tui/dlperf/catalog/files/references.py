@@ -1,7 +1,5 @@
 """Problems that only the whole catalogue shows: dangling references, axes outside the case."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain, product
 from typing import Any

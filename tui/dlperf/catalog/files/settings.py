@@ -1,7 +1,5 @@
 """``dlperf.yaml`` of a workspace: what is set for all of its campaigns."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """YAML as data with line numbers; a hostile file is reported, not executed or expanded."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Print a trial's log: byte for byte into a file or pipe, without control characters on a terminal; unpacked."""
 
-from __future__ import annotations
-
 import codecs
 import sys
 import time

@@ -1,7 +1,5 @@
 """Format campaigns as rows and lines for commands. Pure."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace

@@ -4,8 +4,6 @@ The trial's folder is in the home folder, which login node and compute nodes sha
 end go through it, and the scheduler is only asked for the state of the job.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The job of a trial: what it asks for, its place in the queue, and the state of the nodes in it."""
 
-from __future__ import annotations
-
 import time
 import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Slurm's commands."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Declarations of programs that use DLLogger: its PARAMETER events, and what NVIDIA's shell scripts echo."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

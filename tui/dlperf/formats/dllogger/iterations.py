@@ -5,8 +5,6 @@ only in the values of its metrics is then read by one expression instead of one 
 every ``name : value`` of it has the same position as in the learned line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Find the training throughput and the loss among DLLogger's metrics."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Mapping

@@ -14,8 +14,6 @@ a record that has only a time. A throughput of the whole run is a summary. It en
 ``()`` do.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

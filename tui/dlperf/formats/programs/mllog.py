@@ -9,8 +9,6 @@ evaluation and goes on, with the samples that the events count; where they count
 program prints for its epochs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from math import isfinite

@@ -25,8 +25,6 @@ their order. Metrics may follow, such as ``bandwidth=371.2``.
 or ``lower`` is better).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -16,8 +16,6 @@ The configuration that PaddleClas prints names several batch sizes; training use
 ``DataLoader.Train.sampler``, per GPU, and until 2021 that of ``TRAIN``, over all GPUs.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

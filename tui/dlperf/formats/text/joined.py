@@ -1,7 +1,5 @@
 """Records of several lines: those that continue a line are joined to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ launchers put the rank before every piece that a process wrote, also in the midd
 (``storage.cc:[1,6]<stderr>:…``). All of that is removed here, so that a format sees whole, plain lines; ranks are kept.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Texts that lines hold: those of an expression, and which of many are in a block of bytes."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any

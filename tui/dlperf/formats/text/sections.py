@@ -1,7 +1,5 @@
 """Settings in a part of a configuration that a program prints over several lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A run as its checks look at it: what was measured, its speeds, its pauses and its drift."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Whether the times in a log agree with when its lines arrived, which a clock says that nobody sets."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Errors of GPUs: counts that the machines recorded, and what the driver reported while a trial ran."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

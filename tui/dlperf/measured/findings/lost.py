@@ -1,7 +1,5 @@
 """Findings about time that a run lost: pauses, and ranks that others wait for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dlperf.measured.findings.checked_run import CheckedRun

@@ -1,7 +1,5 @@
 """Findings about the order of a run's records: clocks and steps that go back, gaps, several writers of one log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import inf, isnan
 

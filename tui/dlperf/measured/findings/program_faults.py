@@ -1,7 +1,5 @@
 """Faults of training programs that were found after they had run."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Findings about one run and its throughput."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Sequence
 

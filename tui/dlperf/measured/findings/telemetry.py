@@ -1,7 +1,5 @@
 """Findings from GPU telemetry: throttling, contention, a GPU slower than the others, one without work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 

@@ -1,7 +1,5 @@
 """Findings about windows, repeated trials and scaling series."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 

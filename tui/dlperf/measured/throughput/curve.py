@@ -1,7 +1,5 @@
 """Throughput by step: the rates of the records, of the same source as the value."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Each is a function of a ``Reading``, registered under its name; ``skipmean(10)`` is a rule with its arguments.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import statistics

@@ -1,7 +1,5 @@
 """Time that a run loses: to pauses, by kind where the log tells of them, and to ranks slower than the others."""
 
-from __future__ import annotations
-
 import statistics
 from array import array
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Rates that count one of the micro-batches of a step, as the time of a step and its stated work show."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 

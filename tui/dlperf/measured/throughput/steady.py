@@ -1,7 +1,5 @@
 """The speed of a run with its pauses and without them, from printed records or from timestamps."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The steps of a run: how many were done at each record, and where their count or the clock goes back."""
 
-from __future__ import annotations
-
 import statistics
 from array import array
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Windows of records → estimates: what the rules of ``dlperf.measured.throughput.estimators`` share."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ A probability is kept for each commit, and the commit that halves it is measured
 Karp and Kleinberg, Noisy binary search, 2007), beside GOOD or BAD, so that drift between the steps affects both.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ ruptures 1.1 gives the same best splits but no test of them; how often this one 
 there is none is simulated by ``benchmarks/verdicts.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What decides a verdict: levels, how often one looks, how many trials. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

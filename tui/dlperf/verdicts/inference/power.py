@@ -1,7 +1,5 @@
 """What so many trials can show, whatever they are of. Pure."""
 
-from __future__ import annotations
-
 import math
 
 from dlperf.verdicts.inference.policies import LEVEL

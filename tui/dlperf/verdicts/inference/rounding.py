@@ -1,7 +1,5 @@
 """What the digits with which values, or the times behind them, were printed hide of their difference. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from math import isclose
 

@@ -1,7 +1,5 @@
 """Student's t and the F distribution, in pure Python."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """Variations between campaigns and between machines, estimated from earlier results. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The one function that turns results into a verdict: better, worse, same, or cannot tell. Pure."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Sequence

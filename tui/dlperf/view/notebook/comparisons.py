@@ -1,7 +1,5 @@
 """A comparison as notebooks show it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dlperf.verdicts.claims import Claim

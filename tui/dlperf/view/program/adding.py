@@ -1,7 +1,5 @@
 """Run a program once and write its entries into a workspace, so that the next command can run it."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The command line of a program, with placeholders."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The catalogue entries of a program, as YAML whose comments say what is a guess."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the output of a trial run says: its log format, its value, and what of them is a guess."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The files of a program that travel to the machines with each trial, and what else it reads."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -1,7 +1,5 @@
 """Run a program once, for a limited time."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -1,7 +1,5 @@
 """Show the machines of a workspace as rows, by what `dlperf machines` prints of them. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

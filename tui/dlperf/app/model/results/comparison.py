@@ -1,7 +1,5 @@
 """Compare two campaigns as rows: regressions first, then what only one of them has. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Set results or trials side by side: their values, what may be claimed of them, and in what they differ. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from dlperf.app.model.results.table import axes_of, figure_text

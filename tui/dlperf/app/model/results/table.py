@@ -1,7 +1,5 @@
 """Show results as rows, and comparable results of others. Pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
