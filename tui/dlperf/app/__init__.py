@@ -6,11 +6,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """``dlperf-tui [WORKSPACE]``.
-
-    Raises:
-        SystemExit: always, with an exit code of ``dlperf.errors.ExitCode``.
-    """
+    """``dlperf-tui [WORKSPACE]``. Raises SystemExit: always, with an exit code of ``dlperf.errors.ExitCode``."""
     from dlperf.app.command_line import run
 
     gc.set_threshold(100_000)  # as in dlperf.cli

@@ -10,11 +10,7 @@ from dlperf.runs.paths import WorkspacePaths
 
 
 def saved_presets(workspace: WorkspacePaths) -> list[Preset]:
-    """Return the presets of a workspace in the order of saving.
-
-    Raises:
-        RequestError: the file is damaged.
-    """
+    """Return the presets of a workspace in the order of saving. Raises RequestError: the file is damaged."""
     if not workspace.presets.exists():
         return []
     try:
@@ -29,11 +25,7 @@ def saved_presets(workspace: WorkspacePaths) -> list[Preset]:
 
 
 def save_preset(workspace: WorkspacePaths, name: str, options: str) -> None:
-    """Add a preset, or replace the one of that name.
-
-    Raises:
-        DlperfError: the file is damaged, or cannot be written.
-    """
+    """Add a preset, or replace the one of that name. Raises DlperfError: the file is damaged, or cannot be written."""
     _write(workspace, {preset.name: preset.options for preset in saved_presets(workspace)} | {name: options})
 
 

@@ -61,11 +61,7 @@ def write_bundle(folder: Path, target: Path) -> None:
 
 
 def plan_in_bundle(file: Path) -> bytes:
-    """Return the plan of a bundle, which is its first file.
-
-    Raises:
-        RequestError: as ``unpack``.
-    """
+    """Return the plan of a bundle, which is its first file. Raises RequestError: as ``unpack``."""
     with _members(file) as members:
         for name, content in members:
             if name == PLAN:

@@ -237,11 +237,7 @@ def _read(url: str, found: list[bytes | OSError]) -> None:
 
 
 def _pip(node: NodePython, *words: str) -> Iterator[str]:
-    """Run pip for a node and yield its lines.
-
-    Raises:
-        DlperfError: it is missing, or failed.
-    """
+    """Run pip for a node and yield its lines. Raises DlperfError: it is missing, or failed."""
     pythons = [sys.executable, shutil.which("python3") or "", "/usr/bin/python3"]
     for python in filter(None, pythons):
         if not subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode:

@@ -119,11 +119,7 @@ def succeeded_without_value(status: CampaignStatus) -> list[TrialStatus]:
 
 
 def requested_trials(request: Request, trials: Trials) -> list[TrialStatus]:
-    """Return the trials of a request: one, or all of the campaign.
-
-    Raises:
-        RequestError: there is no such trial.
-    """
+    """Return the trials of a request: one, or all of the campaign. Raises RequestError: there is no such trial."""
     if request.trial is None:
         return list(trials.values())
     try:

@@ -29,11 +29,7 @@ _SCALE = re.compile(r"(?:([1-9][0-9]{0,4})n)?([1-9][0-9]{0,2})g?")
 
 
 def parse_scale(text: str) -> tuple[int, int]:
-    """Parse ``2n8g`` into (2 nodes, 8 GPUs per node); ``8`` is ``1n8g``.
-
-    Raises:
-        ValueError: the text is not a scale.
-    """
+    """Parse ``2n8g`` into (2 nodes, 8 GPUs per node); ``8`` is ``1n8g``. Raises ValueError: the text is not a scale."""
     match = _SCALE.fullmatch(text)
     if match is None or ("n" in text) != ("g" in text):
         raise ValueError(f"invalid scale {text!r}: write 2n8g for 2 nodes with 8 GPUs each, or 8 for 1n8g")

@@ -38,11 +38,7 @@ def installed(group: str) -> dict[str, EntryPoint]:
 
 
 def load_plugin(group: str, name: str) -> Any:
-    """Return the object of an installed entry point.
-
-    Raises:
-        DlperfError: it cannot be imported.
-    """
+    """Return the object of an installed entry point. Raises DlperfError: it cannot be imported."""
     entry = installed(group)[name]
     try:
         return entry.load()

@@ -31,11 +31,7 @@ INSTEAD = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with its code; print errors as one line on stderr.
-
-    Raises:
-        SystemExit: always.
-    """
+    """Run the command line and exit with its code; print errors as one line on stderr. Raises SystemExit: always."""
     _open_streams()
     _unwind_on_signals()
     gc.set_threshold(100_000)  # default 700: makes `dlperf results --json` of 10,000 configurations a third faster

@@ -151,11 +151,7 @@ def log_reader(workspace: WorkspacePaths, complain: Callable[[Problem], object] 
 
 
 def is_gzip(path: Path) -> bool:
-    """Whether a file begins as gzip does.
-
-    Raises:
-        RequestError: the file cannot be read.
-    """
+    """Whether a file begins as gzip does. Raises RequestError: the file cannot be read."""
     try:
         with open_regular(path) as stream:
             return stream.read(len(GZIP)) == GZIP
@@ -164,21 +160,13 @@ def is_gzip(path: Path) -> bool:
 
 
 def is_plain(path: Path) -> bool:
-    """Whether a log is neither packed nor converted.
-
-    Raises:
-        RequestError: the file cannot be read.
-    """
+    """Whether a log is neither packed nor converted. Raises RequestError: the file cannot be read."""
     with open_log(path) as stream:
         return isinstance(stream, BufferedReader)
 
 
 def open_log(path: Path) -> BufferedIOBase:
-    """Open a log: unpacked, in UTF-8.
-
-    Raises:
-        RequestError: the file cannot be read.
-    """
+    """Open a log: unpacked, in UTF-8. Raises RequestError: the file cannot be read."""
     try:
         return opened(open_regular(path))
     except OSError as error:

@@ -78,11 +78,7 @@ class Converted(BufferedIOBase):
         return True
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Return at most about ``size`` bytes, none at the end.
-
-        Raises:
-            EOFError: it holds more than a log does.
-        """
+        """Return at most about ``size`` bytes, none at the end. Raises EOFError: it holds more than a log does."""
         while True:
             data: bytes = self._stream.read1(size)
             self._left -= len(data)

@@ -40,11 +40,7 @@ def cache_folder() -> Path:
 
 
 def locked_requirements(name: str, workspace_catalog: Path | None = None) -> tuple[Locked, ...]:
-    """Read a lock.
-
-    Raises:
-        RequestError: it is missing, or a line has no exact version or no hash.
-    """
+    """Read a lock. Raises RequestError: it is missing, or a line has no exact version or no hash."""
     text = read_programs((name,), workspace_catalog)[name].decode("utf-8", "replace")
     return tuple(_parsed(name, text))
 

@@ -79,11 +79,7 @@ def describe_code_formats() -> dict[str, FormatInfo]:
 
 
 def describe(format_id: str, extra: Iterable[LogFormat] = ()) -> FormatInfo:
-    """Return the description of a format.
-
-    Raises:
-        RequestError: there is no such format.
-    """
+    """Return the description of a format. Raises RequestError: there is no such format."""
     return _format(format_id, extra).info
 
 

@@ -55,10 +55,7 @@ class Language:
         return self.form(singular, plural, count).format(count=count, **values)
 
     def render(self, message: Message) -> str:
-        """The text of a message.
-
-        One whose code is unknown, or that lacks parameters, shows code and parameters.
-        """
+        """The text of a message. One whose code is unknown, or that lacks parameters, shows code and parameters."""
         if message.code == QUOTED:
             return str(message.parameters.get("text", ""))
         values = {name: self._rendered(value) for name, value in message.parameters.items()}

@@ -90,11 +90,7 @@ class Hidden:
 
 
 def revealed(launch: Launch, secrets: Mapping[str, str]) -> Launch:
-    """Return a launch with its secrets.
-
-    Raises:
-        RequestError: the value of a placeholder is not known.
-    """
+    """Return a launch with its secrets. Raises RequestError: the value of a placeholder is not known."""
 
     def reveal(text: str) -> str:
         try:

@@ -15,11 +15,7 @@ from dlperf.runs.store import LONGEST_NAME, MOST, read_campaign, read_lines, rec
 
 
 def trial_key(text: str) -> TrialKey:
-    """Parse the text of a ``TrialKey``.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Parse the text of a ``TrialKey``. Raises ValueError: it is none."""
     configuration, _, number = text.rpartition("/")
     key = TrialKey(configuration, int(number))
     if not 0 < key.number <= MOST or len(file_name(configuration)) > LONGEST_NAME:

@@ -30,21 +30,13 @@ class FoundTrial:
 
 
 def find_campaign(workspace: WorkspacePaths, text: str) -> CampaignPaths:
-    """Find a campaign by name or unique substring.
-
-    Raises:
-        RequestError: no campaign, or several, match.
-    """
+    """Find a campaign by name or unique substring. Raises RequestError: no campaign, or several, match."""
     refuse_unfinished(workspace, text)
     return _only("campaign", text, {paths.name: paths for paths in workspace.campaigns()})
 
 
 def refuse_unfinished(workspace: WorkspacePaths, name: str) -> None:
-    """Explain a campaign without a plan.
-
-    Raises:
-        RequestError: there is one of that name.
-    """
+    """Explain a campaign without a plan. Raises RequestError: there is one of that name."""
     if found := workspace.unfinished(name):
         raise RequestError(
             f"campaign {name!r}: {found.directory} has no plan: dlperf ended before it was written, "

@@ -153,11 +153,7 @@ class CampaignPaths:
     """When all values were last recomputed from their raw logs."""
 
     def existing(self) -> CampaignPaths:
-        """Return itself.
-
-        Raises:
-            RequestError: it is not there any more; writing into its folder would make it anew.
-        """
+        """Return itself. Raises RequestError: it is not there any more; writing into its folder would make it anew."""
         if not self.plan.exists():
             raise RequestError(f"campaign {self.name!r}: {self.directory} is gone: it was renamed or removed")
         return self

@@ -159,11 +159,7 @@ def write_secrets(folder: Path, secrets: Mapping[str, str]) -> None:
 
 
 def read_campaign(paths: CampaignPaths) -> CampaignRecord:
-    """Read the plan of a campaign.
-
-    Raises:
-        DlperfError: there is none, or it cannot be read.
-    """
+    """Read the plan of a campaign. Raises DlperfError: there is none, or it cannot be read."""
     plan = paths.plan
     if not is_folder_name(paths.directory.name):
         raise DlperfError(f"{paths.directory}: no campaign's folder has this name: rename it")

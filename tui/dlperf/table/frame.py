@@ -23,11 +23,7 @@ def results_frame(rows: Sequence[ConfigurationResult]) -> pd.DataFrame:
 
 
 def write_csv(rows: Sequence[ConfigurationResult], path: Path) -> None:
-    """Write ``flat_columns`` as CSV, UTF-8.
-
-    Raises:
-        RequestError: the file cannot be written.
-    """
+    """Write ``flat_columns`` as CSV, UTF-8. Raises RequestError: the file cannot be written."""
     try:
         path.write_text(csv_text(flat_columns(rows)), encoding="utf-8")
     except OSError as error:

@@ -51,11 +51,7 @@ def _scale(word: str) -> str:
 
 @dataclass(frozen=True)
 class Filters:
-    """Wanted values; what is empty matches all.
-
-    Raises:
-        RequestError: a scale or an axis of the selection is invalid.
-    """
+    """Wanted values; what is empty matches all. Raises RequestError: a scale or an axis of the selection is invalid."""
 
     selection: Selection = field(default_factory=Selection)
     campaigns: tuple[str, ...] = ()

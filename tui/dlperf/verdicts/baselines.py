@@ -59,11 +59,7 @@ class Baseline:
             raise ValueError("no references")
 
     def only(self, configurations: Collection[str]) -> Baseline:
-        """Return the baseline with these configurations alone.
-
-        Raises:
-            RequestError: it has none of them.
-        """
+        """Return the baseline with these configurations alone. Raises RequestError: it has none of them."""
         kept = tuple(item for item in self.references if item.result.id in configurations)
         if not kept:
             raise RequestError(f"baseline {self.name!r} has none of these configurations: see `dlperf baseline show`")
@@ -121,11 +117,7 @@ def plan_of_baseline(baseline: Baseline, given: Selection, catalog: Catalog) -> 
 
 
 def write_baseline(workspace: WorkspacePaths, baseline: Baseline, replacing: bool = False) -> None:
-    """Write a baseline.
-
-    Raises:
-        RequestError: the name cannot be one, or is taken and ``replacing`` is false.
-    """
+    """Write a baseline. Raises RequestError: the name cannot be one, or is taken and ``replacing`` is false."""
     path = workspace.baseline(baseline.name)
     if path.exists() and not replacing:
         raise RequestError(f"baseline {baseline.name!r}: {path} exists: choose another name, or pass --replace")

@@ -58,11 +58,7 @@ GIT_SECONDS = 600.0
 
 
 def run_git(folder: Path, *words: str) -> str:
-    """Return what a command of git prints.
-
-    Raises:
-        DlperfError: it fails, or there is no git.
-    """
+    """Return what a command of git prints. Raises DlperfError: it fails, or there is no git."""
     try:
         command = ["git", "-C", str(folder), *words]
         done = subprocess.run(command, capture_output=True, text=True, timeout=GIT_SECONDS, check=False)
@@ -147,11 +143,7 @@ def find_version(workspace: WorkspacePaths, checkout: Path, side: str, text: str
 
 
 def find_commit(checkout: Path, text: str) -> str:
-    """Return the whole hash of a commit.
-
-    Raises:
-        RequestError: there is none of that name.
-    """
+    """Return the whole hash of a commit. Raises RequestError: there is none of that name."""
     try:
         return run_git(checkout, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
     except DlperfError:

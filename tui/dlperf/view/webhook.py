@@ -63,11 +63,7 @@ def _result(row: ConfigurationResult) -> dict[str, Any]:
 
 
 def post_document(address: str, paths: CampaignPaths, document: dict[str, Any]) -> None:
-    """Post a document as JSON, without the secrets of its campaign.
-
-    Raises:
-        DlperfError: it did not arrive.
-    """
+    """Post a document as JSON, without the secrets of its campaign. Raises DlperfError: it did not arrive."""
     try:
         send(address, redact_for_runs(paths.plan, dump_record(document)))
     except SendError as error:

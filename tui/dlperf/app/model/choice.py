@@ -120,11 +120,7 @@ class Preset:
     """As of ``dlperf run``."""
 
     def applied(self, before: Choice) -> Choice:
-        """Return the choice that the options make.
-
-        Raises:
-            ValueError: they are none of ``dlperf run``.
-        """
+        """Return the choice that the options make. Raises ValueError: they are none of ``dlperf run``."""
         words = shlex.split(self.options)
         given: dict[str, tuple[str, ...]] = {}
         for option, text in zip(words[::2], words[1::2], strict=True):

@@ -27,11 +27,7 @@ class Settings(Model):
 
 
 def read_settings(path: Path) -> Settings:
-    """Read ``dlperf.yaml``, which need not exist.
-
-    Raises:
-        CatalogError: it has mistakes.
-    """
+    """Read ``dlperf.yaml``, which need not exist. Raises CatalogError: it has mistakes."""
     if not path.exists():
         return Settings()
     document = read_document(path)

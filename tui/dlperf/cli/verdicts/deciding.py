@@ -40,11 +40,7 @@ class Budget:
 
 
 def budget_of(text: str | None) -> Budget:
-    """Return a budget from the option of a command, such as ``45m``.
-
-    Raises:
-        RequestError: it is no time.
-    """
+    """Return a budget from the option of a command, such as ``45m``. Raises RequestError: it is no time."""
     if text is None:
         return Budget("", float("inf"))
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text.strip())

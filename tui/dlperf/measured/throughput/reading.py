@@ -107,11 +107,7 @@ class Reading(RunSteps):
 
     @property
     def step_size(self) -> int:
-        """Work of a step of all GPUs, in the run's unit: samples or tokens.
-
-        Raises:
-            NotEstimable: unknown.
-        """
+        """Work of a step of all GPUs, in the run's unit: samples or tokens. Raises NotEstimable: unknown."""
         declared = self.run.metadata
         if self.run.unit not in VARYING_UNITS:
             return self.global_batch_size

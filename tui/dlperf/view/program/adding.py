@@ -70,11 +70,7 @@ def add_program(program: Program, place: EntryFolder, seconds: float, ship: bool
 
 
 def _files_to_write(shipment: Shipment | None, place: EntryFolder) -> dict[Path, bytes]:
-    """Return what is sent with the program.
-
-    Raises:
-        RequestError: the workspace has another file of a name.
-    """
+    """Return what is sent with the program. Raises RequestError: the workspace has another file of a name."""
     found: dict[Path, bytes] = {}
     for name, source in (shipment.files if shipment else {}).items():
         path, data = place.catalog / PROGRAMS / name, read_bytes(source.resolve())
