@@ -5,15 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dlperf.catalog.entry import (
-    Entry,
-    Environment,
-    Id,
-    Model,
-    PackageName,
-    PositiveInt,
-    PreparedEntry,
-)
+from dlperf.catalog.entry import Entry, Environment, Id, Model, PackageName, PositiveInt, PreparedEntry
 from dlperf.catalog.linear import is_any_found
 from dlperf.catalog.machines import AbsolutePath, Node, Price, Runtime
 from dlperf.catalog.plugins import EXECUTORS, or_installed

@@ -23,7 +23,7 @@ RECORD_GROUPS = frozenset(
     {
         *(*RATES, *WORK, "rank", "first_step", "step", "steps", "epoch_steps", "epoch", "time", "elapsed", "loss"),
         *("reader_seconds", "samples", "micro_step", "run_seconds", "run_steps_per_second", "value_per_gpu"),
-    },
+    }
 )
 """All groups of a record; ``docs/fields.toml`` says what they mean."""
 

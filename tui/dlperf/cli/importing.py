@@ -45,8 +45,7 @@ PATTERN_HELP = "Pattern of paths, as '{nodes}n{gpus}g/{model}_b{batch_size}_*.lo
 def import_logs(
     context: typer.Context,
     sources: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="DIR_OR_LOG", help="Folders or logs; default: those of --table."),
+        list[Path] | None, typer.Argument(metavar="DIR_OR_LOG", help="Folders or logs; default: those of --table.")
     ] = None,
     campaign: Annotated[str, typer.Option("--campaign", metavar="NAME", help="Name of the new campaign.")] = "",
     report: Annotated[
@@ -78,8 +77,7 @@ def import_logs(
     ] = None,
     pattern: Annotated[Word, typer.Option("--map", metavar="PATTERN", help=PATTERN_HELP)] = None,
     names: Annotated[
-        bool,
-        typer.Option("--names", help="Use the GPUs, batch sizes and precisions in the names of logs."),
+        bool, typer.Option("--names", help="Use the GPUs, batch sizes and precisions in the names of logs.")
     ] = False,
     log_format: Annotated[Word, typer.Option("--format", metavar="F", help="Auto-detected by default.")] = None,
     source: Annotated[

@@ -32,11 +32,7 @@ UNARCHIVED = ("kept_unarchived", "kept_unarchived_more")
 
 @commands.command()
 @options.selecting("hardware", "framework", "case", "gpus", required="hardware")
-def check(
-    context: typer.Context,
-    selection: Selection,
-    as_json: options.JsonOption = False,
-) -> None:
+def check(context: typer.Context, selection: Selection, as_json: options.JsonOption = False) -> None:
     """Check whether machines are ready. Checks GPUs (as described, idle), images, data, disk and clock.
 
     With --framework also starts each launcher in its environment or container, up to the import of the framework.
@@ -212,8 +208,7 @@ def clean(
         float, typer.Option("--unchanged", metavar="DAYS", min=0, help="Only orphans unchanged for so long.")
     ] = 30,
     caches: Annotated[
-        bool,
-        typer.Option("--caches", help="Also builds and wheels for later trials, where no trial is left."),
+        bool, typer.Option("--caches", help="Also builds and wheels for later trials, where no trial is left.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove; default: only list what would be removed.")] = False,
     as_json: options.JsonOption = False,

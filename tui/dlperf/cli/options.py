@@ -151,9 +151,7 @@ CampaignArgument = Annotated[
 OptionalCampaign = Annotated[
     str | None,
     typer.Argument(
-        metavar="CAMPAIGN",
-        help="Name or unique substring; default: all campaigns.",
-        autocompletion=complete_campaigns,
+        metavar="CAMPAIGN", help="Name or unique substring; default: all campaigns.", autocompletion=complete_campaigns
     ),
 ]
 MetricsOption = Annotated[

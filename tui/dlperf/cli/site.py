@@ -20,10 +20,7 @@ def build_site(
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail on a broken link, a missing page or a suspected secret.")
     ] = False,
-    edition: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Also keep a copy to be cited, such as 2026-11."),
-    ] = "",
+    edition: Annotated[str, typer.Option(metavar="NAME", help="Also keep a copy to be cited, such as 2026-11.")] = "",
     as_json: JsonOption = False,
 ) -> None:
     """Build the site from runs/, in English and Chinese."""

@@ -102,11 +102,7 @@ def origin_of(result: TrialResult, log_sha256: str | None, telemetry_sha256: Map
 
 
 def _timeline_of(
-    paths: TrialPaths,
-    planned: PlannedConfiguration,
-    result: TrialResult,
-    evidence: Evidence,
-    measured: Measured | None,
+    paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, evidence: Evidence, measured: Measured | None
 ) -> Timeline:
     """Derive the timeline of a trial from its evidence."""
     telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if is_regular(node.telemetry)}

@@ -114,9 +114,7 @@ def _declared(metadata: Metadata, named: Iterable[NameFacts], given_gpus: int | 
 def _recognised(facts: NameFacts) -> NameFacts:
     """Return the facts with known names of model and framework only."""
     return replace(
-        facts,
-        model=facts_of_name(facts.model or "").model,
-        framework=facts_of_name(facts.framework or "").framework,
+        facts, model=facts_of_name(facts.model or "").model, framework=facts_of_name(facts.framework or "").framework
     )
 
 

@@ -64,10 +64,7 @@ async def clean(
 
 
 async def _clean_machine(
-    machines: MachineClients,
-    machine: Machine,
-    group: Iterable[Sequence[NodeTask]],
-    discarded: Sequence[str],
+    machines: MachineClients, machine: Machine, group: Iterable[Sequence[NodeTask]], discarded: Sequence[str]
 ) -> list[Cleaned]:
     outcomes = []
     for tasks in group:

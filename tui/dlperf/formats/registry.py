@@ -18,13 +18,7 @@ from dlperf.formats.held import HeldRecords
 from dlperf.formats.parser import LogParser
 from dlperf.formats.programs import mllog, own, paddleclas
 from dlperf.formats.recorder import Recorder
-from dlperf.formats.rules import (
-    LogRule,
-    RecordRule,
-    Rules,
-    metadata_rules,
-    search_rule,
-)
+from dlperf.formats.rules import LogRule, RecordRule, Rules, metadata_rules, search_rule
 from dlperf.formats.samples import FormatInfo
 from dlperf.formats.text.lines import ESCAPES, LineReader, Lines
 from dlperf.formats.text.literals import leading_text, texts_in

@@ -13,13 +13,7 @@ from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.families import family_of, work_left_out
 from dlperf.verdicts.losses import unlike_losses
 from dlperf.verdicts.refusals import refusals
-from dlperf.verdicts.trials import (
-    Pair,
-    in_turns,
-    losses_of,
-    placed,
-    recorded,
-)
+from dlperf.verdicts.trials import Pair, in_turns, losses_of, placed, recorded
 
 CUT_SHORT = "too_few_trials"
 SAID = ("measured_once", CUT_SHORT, "short_window")

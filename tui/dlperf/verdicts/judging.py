@@ -79,11 +79,7 @@ class Judgement:
         return (
             {name: getattr(self, name) for name in names}
             | numbers
-            | {
-                "low": low,
-                "high": high,
-                "verdict_code": self.verdict.to_json(),
-            }
+            | {"low": low, "high": high, "verdict_code": self.verdict.to_json()}
         )
 
 

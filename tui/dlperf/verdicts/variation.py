@@ -46,8 +46,7 @@ def known_of_pair(known: KnownOfHardware, a: ConfigurationResult, b: Configurati
         return first
     campaigns = [each.campaigns for each in (first, second) if each.campaigns]
     return Known(
-        averaged(*campaigns) if len(campaigns) == 2 else None,
-        averaged(first.between_machines, second.between_machines),
+        averaged(*campaigns) if len(campaigns) == 2 else None, averaged(first.between_machines, second.between_machines)
     )
 
 

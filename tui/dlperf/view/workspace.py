@@ -132,12 +132,7 @@ class Workspace:
         return started
 
     def results(
-        self,
-        selection: Selection = EVERYTHING,
-        *,
-        campaigns: Words = (),
-        statuses: Words = (),
-        metrics: Words = (),
+        self, selection: Selection = EVERYTHING, *, campaigns: Words = (), statuses: Words = (), metrics: Words = ()
     ) -> pd.DataFrame:
         """Return ``rows`` as a data frame with the columns of ``dlperf results --json``; a missing value is NaN."""
         from dlperf.table.frame import results_frame
@@ -145,12 +140,7 @@ class Workspace:
         return results_frame(self.rows(selection, campaigns=campaigns, statuses=statuses, metrics=metrics))
 
     def rows(
-        self,
-        selection: Selection = EVERYTHING,
-        *,
-        campaigns: Words = (),
-        statuses: Words = (),
-        metrics: Words = (),
+        self, selection: Selection = EVERYTHING, *, campaigns: Words = (), statuses: Words = (), metrics: Words = ()
     ) -> Results:
         """Return each measured or published configuration, or a row for each of the metrics (``all``: every one).
 

@@ -8,14 +8,7 @@ from datetime import UTC, datetime
 
 from dlperf.app.model.table import Column, Row
 from dlperf.messages import _
-from dlperf.runs.lookup import (
-    Trashed,
-    remove_campaign,
-    rename_campaign,
-    restore_campaign,
-    tag_campaign,
-    tags_of,
-)
+from dlperf.runs.lookup import Trashed, remove_campaign, rename_campaign, restore_campaign, tag_campaign, tags_of
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.view.text import local_time, printable
 

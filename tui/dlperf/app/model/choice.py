@@ -54,12 +54,7 @@ class Choice:
         marks = {axis: self.values(axis) for axis in AXES if axis != "batch_sizes"}
         sizes = tuple(map(int, self.values("batch_sizes")))
         return Selection(
-            **marks,
-            batch_sizes=sizes,
-            repeats=self.repeats,
-            protocol=self.protocol,
-            profile=False,
-            first_seed=1,
+            **marks, batch_sizes=sizes, repeats=self.repeats, protocol=self.protocol, profile=False, first_seed=1
         )
 
 

@@ -42,11 +42,7 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
         *([f"  {finding_text(item)} ({item.code})" for item in result.findings] or [_("  none")]),
     ]
     if others := result.metrics[1:]:
-        lines += [
-            "",
-            _("Other metrics"),
-            *(_labelled(f"  {item.id}", _value_with_basis(item)) for item in others),
-        ]
+        lines += ["", _("Other metrics"), *(_labelled(f"  {item.id}", _value_with_basis(item)) for item in others)]
     if result.estimates:
         lines += ["", _("The same samples under other estimators")]
         lines += [_labelled(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]

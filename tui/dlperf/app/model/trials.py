@@ -10,13 +10,7 @@ from typing import NamedTuple
 from dlperf.app.model.table import Tone, has_words
 from dlperf.messages import N_, _, render
 from dlperf.plan import TrialKey
-from dlperf.runs.records import (
-    CampaignRecord,
-    CampaignStatus,
-    State,
-    TrialProgress,
-    TrialStatus,
-)
+from dlperf.runs.records import CampaignRecord, CampaignStatus, State, TrialProgress, TrialStatus
 from dlperf.view.campaigns import BAD, trial_notes
 from dlperf.view.text import printable
 

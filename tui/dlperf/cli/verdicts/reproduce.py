@@ -32,8 +32,7 @@ commands = typer.Typer()
 def reproduce(
     context: typer.Context,
     result: Annotated[
-        str,
-        typer.Argument(metavar="RESULT", help="CAMPAIGN/CONFIGURATION; of a third-party result published/REPORT/…"),
+        str, typer.Argument(metavar="RESULT", help="CAMPAIGN/CONFIGURATION; of a third-party result published/REPORT/…")
     ],
     selection: Selection,
     loss: options.LossOption = None,

@@ -30,12 +30,7 @@ VERDICTS = {
     NOT_COMPARED: N_("several rows, not compared"),
 }
 """Verdict of ``dlperf.verdicts.compare``, or what only one side has → its label, bad news first."""
-TONES: dict[str, Tone] = {
-    "worse": "bad",
-    "better": "good",
-    NO_FIGURE: "bad",
-    MISSING: "bad",
-}
+TONES: dict[str, Tone] = {"worse": "bad", "better": "good", NO_FIGURE: "bad", MISSING: "bad"}
 COPIED = ("hardware", "framework", "case", "precision", "batch_size", "nodes", "gpus", "unit", "spread", "n")
 """Columns of CSV that are those of a result; of the newer one where both campaigns have it."""
 Side = ConfigurationResult | None
