@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from dlperf.catalog.model import Axis, Case, Recipe
     from dlperf.plan.model import Selection
 
+OPTIONS = {
+    "hardware": "--hardware",
+    "frameworks": "--framework",
+    "cases": "--case",
+    "precisions": "--precision",
+    "batch_sizes": "--batch-size",
+    "scales": "--gpus",
+    "nodes": "--node",
+    "axes": "--set",
+}
+"""Field of ``Selection`` → option of ``dlperf run`` and ``dlperf plan``."""
 ALL = "all"
 """Stands for every value of an axis, also where it has a default."""
 
@@ -38,29 +49,24 @@ def parse_axes(texts: Collection[str]) -> dict[str, list[str]]:
     return wanted
 
 
-def set_options(texts: Collection[str]) -> list[str]:
-    """Return the options of ``dlperf run`` that give these values."""
-    return [word for name, values in parse_axes(texts).items() for word in ("--set", f"{name}={','.join(values)}")]
+def options_of_selection(selection: Selection) -> list[str]:
+    """Return the options of ``dlperf run`` that select this."""
+    words: list[str] = []
+    for name, option in OPTIONS.items():
+        values: Sequence[object] = getattr(selection, name)
+        if name == "axes":
+            values = [f"{axis}={','.join(texts)}" for axis, texts in parse_axes(selection.axes).items()]
+            words += [word for value in values for word in (option, str(value))]
+        elif values:
+            words += [option, ",".join(map(str, values))]
+    words += ["--repeats", str(selection.repeats)] if selection.repeats else []
+    words += ["--protocol", selection.protocol] if selection.protocol else []
+    return words
 
 
 def run_command(selection: Selection) -> str:
     """Return the ``dlperf run`` command with the selection from which a campaign was planned."""
-    axes: dict[str, Sequence[str | int]] = {
-        "--hardware": selection.hardware,
-        "--framework": selection.frameworks,
-        "--case": selection.cases,
-        "--precision": selection.precisions,
-        "--batch-size": selection.batch_sizes,
-        "--gpus": selection.scales,
-        "--node": selection.nodes,
-    }
-    words = ["dlperf", "run"]
-    for option, values in axes.items():
-        words += [option, ",".join(map(str, values))] if values else []
-    words += set_options(selection.axes)
-    words += ["--protocol", selection.protocol] if selection.protocol else []
-    words += ["--repeats", str(selection.repeats)] if selection.repeats else []
-    return shlex.join(words)
+    return shlex.join(["dlperf", "run", *options_of_selection(selection)])
 
 
 def axis_points(

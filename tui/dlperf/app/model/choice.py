@@ -10,20 +10,11 @@ from dataclasses import dataclass, field, replace
 from dlperf.catalog.axes import parse_scale
 from dlperf.messages import N_, _
 from dlperf.plan import Configuration, Selection
-from dlperf.plan.axes import set_options
+from dlperf.plan.axes import OPTIONS, options_of_selection
 from dlperf.runs.store import MOST
 
-OPTIONS = {
-    "hardware": "--hardware",
-    "frameworks": "--framework",
-    "cases": "--case",
-    "precisions": "--precision",
-    "batch_sizes": "--batch-size",
-    "scales": "--gpus",
-    "axes": "--set",
-}
-"""Field of ``Selection``, which is a list of the screen → option of ``dlperf run`` and ``dlperf plan``."""
-AXES = tuple(OPTIONS)
+AXES = tuple(name for name in OPTIONS if name != "nodes")
+"""Fields of ``Selection`` that are lists of the screen."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +85,7 @@ def choice_of_points(points: Sequence[Configuration]) -> Choice:
 
 
 def arguments_of(choice: Choice) -> list[str]:
-    values = {option: ",".join(choice.values(axis)) for axis, option in OPTIONS.items() if axis != "axes"}
-    rest = {"--repeats": str(choice.repeats or ""), "--protocol": choice.protocol or "", "--name": choice.name}
-    words = [word for option, value in values.items() if value for word in (option, value)]
-    words += set_options(choice.values("axes"))
-    return words + [word for option, value in rest.items() if value for word in (option, value)]
+    return options_of_selection(choice.selection()) + (["--name", choice.name] if choice.name else [])
 
 
 def command_line(words: Iterable[str]) -> str:
@@ -121,9 +108,9 @@ class Preset:
         for option, text in zip(words[::2], words[1::2], strict=True):
             axis, equals, values = text.rpartition("=")
             given[option] = (*given.get(option, ()), *(f"{axis}{equals}{value}" for value in values.split(",")))
-        if unknown := given.keys() - {*OPTIONS.values(), "--repeats", "--protocol"}:
+        marked = {axis: given[OPTIONS[axis]] for axis in AXES if OPTIONS[axis] in given}
+        if unknown := given.keys() - {*map(OPTIONS.get, AXES), "--repeats", "--protocol"}:
             raise ValueError(", ".join(sorted(unknown)))
-        marked = {axis: given[option] for axis, option in OPTIONS.items() if option in given}
         repeats, protocol = (next(iter(given.get(option, ())), None) for option in ("--repeats", "--protocol"))
         return Choice({"hardware": before.values("hardware")} | marked, int(repeats) if repeats else None, protocol)
 
