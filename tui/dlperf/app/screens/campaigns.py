@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.pages import ListPage, filtered_title, no_match
 from dlperf.app.model.campaigns_table import CampaignsView, about_campaign
@@ -49,7 +47,6 @@ class CampaignsScreen(SortedTableScreen):
         "The campaigns of this workspace. Enter opens one: what runs is watched, what has ended is looked back on. "
         "† marks a best result with caveats."
     )
-    kept = ("view",)
     REASONS: ClassVar[dict[str, str]] = {
         "rename": N_("Its engine is running: it can be renamed once that has ended."),
         "remove": N_("Its engine is running: it can be removed once that has ended; w and X cancel it."),
@@ -57,7 +54,6 @@ class CampaignsScreen(SortedTableScreen):
         "undo": N_("There is no change to take back."),
         "repeat": N_("It was not planned from a selection that could be chosen again."),
     }
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("campaigns")
 
     def __init__(self) -> None:
         super().__init__()
@@ -278,10 +274,6 @@ class CampaignsScreen(SortedTableScreen):
         self.table.select(change.renamed)
         self.notify(change.said, markup=False, timeout=REFUSAL_SECONDS)
         self._read_campaigns()
-
-    def action_escape(self) -> None:
-        self.show_view(replace(self.view, matching=""))
-        self.table.forget_widths()
 
 
 def import_words(text: str, now: str) -> list[str]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.model.choice import AXES, Choice, arguments_of, command_line
 from dlperf.app.model.machines.entry import files_of, place_of
@@ -41,7 +39,6 @@ class ChooseScreen(ChoiceLists):
         "marked in the other lists; the line below the lists says why. ( ) stands before machines that are not here: "
         "their plans can be looked at, not run. The plan below changes with every mark."
     )
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("choose")
 
     def __init__(self) -> None:
         super().__init__()

@@ -8,13 +8,11 @@ from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.commands import RunningCommand, run_command
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.dialogs.machine import MachineForm
@@ -51,8 +49,6 @@ class MachinesScreen(SortedTableScreen):
         "The machines of this workspace: who uses each, what its GPUs do and how much disk is free. They are asked "
         "every few seconds, only while this screen is shown."
     )
-    kept = ("view",)
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("machines")
 
     def __init__(self) -> None:
         super().__init__()
@@ -255,10 +251,6 @@ class MachinesScreen(SortedTableScreen):
     def _catalog_changed(self) -> None:
         self._stop()
         self._read_catalog()
-
-    def action_escape(self) -> None:
-        self.show_view(replace(self.view, matching=""))
-        self.table.forget_widths()
 
     @on(Prompt.Typed)
     def _filter_typed(self) -> None:

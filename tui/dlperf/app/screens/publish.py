@@ -13,10 +13,8 @@ from urllib.parse import urlsplit
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.widgets import RichLog
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.commands import RunningCommand
 from dlperf.app.screens.base import PlaceScreen
@@ -40,7 +38,6 @@ class PublishScreen(PlaceScreen):
         "open_site": N_("There is no site yet: b builds it."),
         "copy_path": N_("There is no site yet: b builds it."),
     }
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("publish")
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,9 +6,7 @@ from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.dialogs.comparing import show_side_by_side
 from dlperf.app.dialogs.pages import ListPage, TextPage, filtered_title, no_match
 from dlperf.app.model.choice import choice_of_points
@@ -44,7 +42,6 @@ class ResultsScreen(SortedTableScreen):
         "swap": N_("Two campaigns are compared by c; b makes the other one the baseline then."),
         "repeat": N_("Results of published reports cannot be repeated here."),
     }
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("results")
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from textual import on
 from textual.geometry import Offset
@@ -19,6 +19,7 @@ FIGURE = 9
 
 
 class SortedTableScreen(PlaceScreen):
+    kept: ClassVar[tuple[str, ...]] = ("view",)
     view: SortedView[Any]
 
     @property
@@ -43,6 +44,10 @@ class SortedTableScreen(PlaceScreen):
         headers = self.table.header_offsets() if self.table in self.focus_chain else {}
         sorting = [(offset, partial(self._sort_by, column)) for column, offset in headers.items()]
         return [*super().places(), *sorting]
+
+    def action_escape(self) -> None:
+        self.show_view(replace(self.view, matching=""))
+        self.table.forget_widths()
 
     def action_reverse(self) -> None:
         self.show_view(replace(self.view, descending=not self.view.descending))

@@ -7,12 +7,10 @@ from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.campaigns import modified
 from dlperf.app.dialogs.comparing import choose_trial, show_side_by_side
 from dlperf.app.dialogs.pages import links
@@ -54,7 +52,6 @@ class TrialScreen(LogActions):
         "One trial: its throughput curve with the warm-up shaded and the measured window marked, its throughput and "
         "caveats, the environment of its nodes, the exact command, and its log."
     )
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("trial")
     REASONS: ClassVar[dict[str, str]] = {"turn": N_("The trial has one log.")}
 
     def __init__(self, campaign: WatchedCampaign, key: TrialKey) -> None:

@@ -1,13 +1,10 @@
 """One campaign: its trials, the log of the selected one, the machines it runs on."""
 
-from typing import ClassVar
-
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal
 
-from dlperf.app.actions import ACTIONS, bindings_of
+from dlperf.app.actions import ACTIONS
 from dlperf.app.dialogs.pages import ListPage
 from dlperf.app.model.events import event_columns, event_rows
 from dlperf.app.model.table import Row
@@ -44,7 +41,6 @@ class WatchScreen(TrialList, LogActions):
         "and what its machines do. Closing this window ends nothing."
     )
     kept = ("_matching", "_folded", "_ranked", "_failed_only")
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("watch")
 
     def __init__(self) -> None:
         super().__init__()
