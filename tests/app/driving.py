@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from builder import NOW
+from builder import NOW, CampaignBuilder, engine_of, running_campaign
 from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -40,6 +40,16 @@ async def driving(
     settings = TerminalSettings(workspace, language, dark, plain, now=lambda: NOW, start_screen=start_screen)
     async with DlperfApp(settings).run_test(size=size, notifications=True) as pilot:
         yield pilot
+
+
+@asynccontextmanager
+async def watching(workspace: WorkspacePaths) -> AsyncIterator[tuple[Pilot[str], CampaignBuilder]]:
+    """A campaign that an engine runs, on the Watch screen, which shows it."""
+    builder = running_campaign(workspace)
+    with engine_of(builder.paths):
+        async with driving(workspace, start_screen="watch") as pilot:
+            await until_shown(pilot, "71/120")
+            yield pilot, builder
 
 
 def shown(pilot: Pilot[str]) -> str:

@@ -14,7 +14,7 @@ from builder import (
     running_campaign,
     training_log,
 )
-from driving import driving, press, screen_of, until, until_gone, until_shown
+from driving import driving, press, screen_of, until, until_gone, until_shown, watching
 
 from dlperf.app.model.events import event_columns
 from dlperf.app.model.table import columns_that_fit
@@ -154,12 +154,9 @@ async def test_ten_thousand_trials_are_shown_and_walked_through(workspace: Works
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 10)])
 async def test_the_screen_can_be_resized_while_it_runs(workspace: WorkspacePaths, size: tuple[int, int]):
-    builder = running_campaign(workspace)
-    with engine_of(builder.paths):
-        async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120")
-            await pilot.resize_terminal(*size)
-            await until_shown(pilot, "dlperf", "resnet50 · pytorch")
+    async with watching(workspace) as (pilot, _builder):
+        await pilot.resize_terminal(*size)
+        await until_shown(pilot, "dlperf", "resnet50 · pytorch")
 
 
 async def test_what_ends_while_a_trial_is_looked_at_is_counted_on_return(workspace: WorkspacePaths):
@@ -224,14 +221,11 @@ async def test_only_failed_trials_are_shown_and_all_are_folded_by_one_key_each(w
 
 
 async def test_the_cursor_follows_the_trial_that_runs(workspace: WorkspacePaths):
-    builder = running_campaign(workspace)
-    with engine_of(builder.paths):
-        async with driving(workspace, start_screen="watch") as pilot:
-            await until_shown(pilot, "71/120")
-            builder.succeeded(RUNNING, 3011.0, 1302)
-            following = TrialKey(POINTS[2].id, 2)
-            builder.state(following, State.RUNNING, 1600)
-            await until(pilot, lambda: screen_of(pilot, WatchScreen).trials.selected == following)
+    async with watching(workspace) as (pilot, builder):
+        builder.succeeded(RUNNING, 3011.0, 1302)
+        following = TrialKey(POINTS[2].id, 2)
+        builder.state(following, State.RUNNING, 1600)
+        await until(pilot, lambda: screen_of(pilot, WatchScreen).trials.selected == following)
 
 
 async def test_configurations_are_ranked_while_they_are_measured(workspace: WorkspacePaths):
