@@ -50,7 +50,8 @@ class LiveLog:
         if run is None:
             return TrialProgress(steps=steps, unit=self._planned.unit)
         recent = run.samples.last(RECENT)
-        step = _int_or_none(recent.step[-1])
+        number = recent.step[-1]
+        step = int(number) if isfinite(number) else None
         unit, values = self._values(run)
         return TrialProgress(
             step=step,
@@ -109,7 +110,3 @@ def seconds_left(
     known = [seconds for seconds in pace if isfinite(seconds) and seconds >= 0]
     one = median(known) if known else arrival_pace
     return None if one is None else round(max(0, steps - step) * one, 1)
-
-
-def _int_or_none(number: float) -> int | None:
-    return int(number) if isfinite(number) else None

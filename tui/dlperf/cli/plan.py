@@ -49,7 +49,11 @@ def print_plan(result: Plan, as_json: bool = False, render: bool = False) -> Non
         for item in result.configurations:
             print_text(f"##### {item.configuration.id}\n{preview_text(item.launch)}")
     else:
-        _print_configurations(result)
+        headers = ["hardware", "framework", "case", "precision", "batch", "GPUs", "axes", "protocol", "repeats", "note"]
+        if result.configurations:
+            print_table(headers, map(_row, result.configurations), optional=("axes",))
+        what = f"{count_noun(len(result.configurations), 'configuration')}, {count_noun(len(result.trials), 'trial')}"
+        print_note(f"{what}; {len(result.impossible)} impossible" if result.impossible else what)
     _print_impossible(result.impossible)
 
 
@@ -80,14 +84,6 @@ def _planned(item: PlannedConfiguration, render: bool) -> dict[str, Any]:
             for name, node in nodes.items()
         }
     return document
-
-
-def _print_configurations(result: Plan) -> None:
-    headers = ["hardware", "framework", "case", "precision", "batch", "GPUs", "axes", "protocol", "repeats", "note"]
-    if result.configurations:
-        print_table(headers, map(_row, result.configurations), optional=("axes",))
-    what = f"{count_noun(len(result.configurations), 'configuration')}, {count_noun(len(result.trials), 'trial')}"
-    print_note(f"{what}; {len(result.impossible)} impossible" if result.impossible else what)
 
 
 def _row(item: PlannedConfiguration) -> list[Any]:

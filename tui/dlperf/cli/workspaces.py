@@ -76,7 +76,7 @@ def init(
     if given := [word for word, value in options.items() if value]:
         raise RequestError(f"{given[0]} is of a program: add --program COMMAND")
     directory = directory or Path()
-    if _is_workspace(directory):
+    if (directory / "mkdocs.yml").exists() and (directory / "runs").is_dir():
         _update(directory)
         return
     written = _create(directory, _asked_address() if site_url is None else site_url)
@@ -166,10 +166,6 @@ def _create(root: Path, site_url: str = "") -> list[str]:
     if site_url and not site_url.startswith(("http://", "https://")):
         raise RequestError(f"--site-url {site_url}: an address begins with https://")
     return create_workspace(Path(os.path.abspath(root)), site_url)  # a part .. would be taken for a link
-
-
-def _is_workspace(root: Path) -> bool:
-    return (root / "mkdocs.yml").exists() and (root / "runs").is_dir()
 
 
 def _update(root: Path) -> None:

@@ -236,7 +236,9 @@ def _findings(trial: _MeasuredTrial, why_no_figure: Message | None) -> tuple[Fin
     if trial.planned.protocol.seconds:
         readings = min(map(len, trial.gpus)) if trial.gpus else None
         found += findings_of_window(trial.window_seconds, readings)
-    return (*found, *_machine_findings(evidence), *_telemetry_findings(trial.rows))
+    vendors = {str(name) for node in evidence.nodes if (name := node.environment.get("never_run_vendor"))}
+    unproven = tuple(warning("never_run_vendor", vendor=name) for name in sorted(vendors))
+    return (*found, *(unproven + findings_of_drivers(evidence.nodes)), *_telemetry_findings(trial.rows))
 
 
 def _clock_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
@@ -263,12 +265,6 @@ def _run_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
     runs = len(trial.evidence.runs)
     found = findings_of_run(trial.run.reading, figure, runs_in_log=runs, flop_limit=limit if counted else None)
     return (*found, *trial.run.findings)
-
-
-def _machine_findings(evidence: Evidence) -> tuple[Finding, ...]:
-    vendors = {str(name) for node in evidence.nodes if (name := node.environment.get("never_run_vendor"))}
-    unproven = tuple(warning("never_run_vendor", vendor=name) for name in sorted(vendors))
-    return unproven + findings_of_drivers(evidence.nodes)
 
 
 def _telemetry_findings(window: Sequence[TelemetryRow]) -> tuple[Finding, ...]:

@@ -238,7 +238,9 @@ def _fold(paths: TrialPaths, name: str, data: bytes) -> tuple[ArchivedFile, str 
     digest = hashlib.sha256(data).hexdigest()
     text = _text_of(data)
     if text is None:
-        _write_object(paths.objects / digest, digest, data)
+        path = paths.objects / digest
+        if sha256_if_readable(path) != digest:
+            write_atomic(path, data, private=True)
     return ArchivedFile(name, digest, len(data), OBJECT if text is None else TEXT), text
 
 
@@ -246,11 +248,6 @@ def _text_of(data: bytes) -> str | None:
     with suppress(UnicodeDecodeError):
         return data.decode() if len(data) <= INLINE_BYTES else None
     return None
-
-
-def _write_object(path: Path, digest: str, data: bytes) -> None:
-    if sha256_if_readable(path) != digest:
-        write_atomic(path, data, private=True)
 
 
 def _merged(before: ArchiveRecord, found: Iterable[tuple[ArchivedFile, str | None]], *, sealed: bool) -> ArchiveRecord:

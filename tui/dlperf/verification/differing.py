@@ -61,7 +61,7 @@ def _leaves(place: tuple[str, ...], stored: Any, recomputed: Any) -> Iterator[_L
     stored, recomputed = _by_key(stored), _by_key(recomputed)
     if stored == recomputed:
         return
-    if _is_empty(stored) and place[0] not in DECISIVE:
+    if (stored is None or stored in ("", [], {})) and place[0] not in DECISIVE:
         yield _Leaf(place, stored, recomputed, is_added=not _is_error(recomputed))
     elif isinstance(stored, dict) and isinstance(recomputed, dict):
         for name in dict.fromkeys((*stored, *recomputed)):
@@ -71,10 +71,6 @@ def _leaves(place: tuple[str, ...], stored: Any, recomputed: Any) -> Iterator[_L
             yield from _leaves((*place, str(number)), one, other)
     else:
         yield _Leaf(place, stored, recomputed, is_added=False)
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or value in ("", [], {})
 
 
 def _is_error(value: Any) -> bool:

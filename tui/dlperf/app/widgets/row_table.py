@@ -200,7 +200,8 @@ class RowTable(Guarded, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         width = self._layout.width
         if not self.keys:
-            return self._empty_line(y, width)
+            lines = [part for line in self.empty.splitlines() for part in folded(line, width)]
+            return Strip([Segment(set_cell_size(dict(enumerate(lines)).get(y, ""), width), self._style("empty"))])
         index = self._index_at(y)
         if index is None:
             return self._line(Row(tuple(column.title for column in self._layout.columns)), self._style("header"), width)
@@ -213,10 +214,6 @@ class RowTable(Guarded, ScrollView, can_focus=True):
             tones = tuple("" if tone.startswith(FRAMEWORK) else tone for tone in row.tones)
             return self._line(replace(row, tones=tones), self._style("focused" if self.has_focus else "cursor"), width)
         return self._line(row, self.visual_style.rich_style, width)
-
-    def _empty_line(self, y: int, width: int) -> Strip:
-        lines = [part for line in self.empty.splitlines() for part in folded(line, width)]
-        return Strip([Segment(set_cell_size(dict(enumerate(lines)).get(y, ""), width), self._style("empty"))])
 
     def _line(self, row: Row, base: Style, width: int) -> Strip:
         tone = partial(tone_style, theme=self.app.theme, dark=self.app.current_theme.dark)

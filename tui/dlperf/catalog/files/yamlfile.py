@@ -61,7 +61,9 @@ def read_document(path: Path) -> Document:
     except OSError as error:
         document.problems.append(document.problem((), f"cannot be read: {error.strerror}"))
     except yaml.YAMLError as error:
-        document.problems.append(_syntax_problem(path, error))
+        mark = getattr(error, "problem_mark", None)
+        cause = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        document.problems.append(Problem(path, mark.line + 1 if mark else 1, "", f"YAML syntax: {cause}"))
     except _TooBig as error:
         document.problems.append(document.problem((), str(error)))
     return document
@@ -88,12 +90,6 @@ def _check_depth(text: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise _TooBig(f"is nested deeper than {MAX_DEPTH} levels")
-
-
-def _syntax_problem(path: Path, error: yaml.YAMLError) -> Problem:
-    mark = getattr(error, "problem_mark", None)
-    cause = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    return Problem(path, mark.line + 1 if mark else 1, "", f"YAML syntax: {cause}")
 
 
 class _Converter:

@@ -95,14 +95,11 @@ class _Finder:
             elif script.with_name(name).is_dir():
                 self.reads.append(f"{name}/")
         for text in _named_paths(tree):
-            self._take_or_name(text)
-
-    def _take_or_name(self, text: str) -> None:
-        path = self._folder / text
-        if os.path.basename(text) == text and _travels(path):
-            self._take(path)
-        elif path.exists() and not _is_empty_folder(path):
-            self.reads.append(text)
+            path = self._folder / text
+            if os.path.basename(text) == text and _travels(path):
+                self._take(path)
+            elif path.exists() and not _is_empty_folder(path):
+                self.reads.append(text)
 
 
 def _travels(path: Path) -> bool:
