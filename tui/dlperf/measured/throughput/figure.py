@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf, isfinite, nan
@@ -145,7 +146,7 @@ def natural_estimator(reading: Reading) -> Estimator:
         return parse_estimator(SUMMARY)
     if reading.run.epochs and reading.run.epochs[-1].unit == STEPS_PER_SECOND:
         totals = parse_estimator(TOTALS if len(reading.run.epochs) > 1 else ONLY_TOTAL)
-        if _gives(reading, totals):
+        if _first_of(reading, totals) is not None:
             return totals
     fitting = (rule for rule in rules if _is_plausible(reading, rule))
     lacking = (rule for rule in rules if _lacks_a_fact(reading, rule))
@@ -153,23 +154,12 @@ def natural_estimator(reading: Reading) -> Estimator:
     return next(chain(fitting, lacking), parse_estimator(TOTALS) if has_only_epochs else rules[0])
 
 
-def _gives(reading: Reading, rule: Estimator) -> bool:
-    try:
-        return estimate(reading, rule).value > 0
-    except NotEstimable:
-        return False
-
-
 def _is_plausible(reading: Reading, rule: Estimator) -> bool:
-    try:
-        value = estimate(reading, rule).value
-    except NotEstimable:
+    value = _first_of(reading, rule)
+    if value is None or (str(rule) == RATE and reading.paused_share > MOST_PAUSED):
         return False
-    if str(rule) == RATE and reading.paused_share > MOST_PAUSED:
-        return False
-    try:
-        printed = estimate(reading, STEADY).value
-    except NotEstimable:
+    printed = _first_of(reading, STEADY)
+    if printed is None:
         return True
     if rule.from_timestamps and reading.run.timed_on_arrival:
         return False
@@ -194,11 +184,8 @@ def counts_micro_batches(reading: Reading, printed: float, timed: float) -> bool
 
 def _contradicts_clock(reading: Reading, printed: float) -> bool:
     """Return whether a printed rate is too high for the timestamps, which hold short pauses, too."""
-    try:
-        timed = estimate(reading, STEADY_RATE).value
-    except NotEstimable:
-        return False
-    if reading.run.timed_on_arrival:
+    timed = _first_of(reading, STEADY_RATE)
+    if timed is None or reading.run.timed_on_arrival:
         return False
     most = SAME if reading.run.window == "cumulative" else MOST_SHORT_PAUSES
     least = inf if log_states_work(reading) else IMPLAUSIBLE_FACTOR - 1
@@ -224,13 +211,11 @@ def _lacks_a_fact(reading: Reading, rule: Estimator) -> bool:
     return False
 
 
-def _first_of(reading: Reading, *rules: str) -> float | None:
-    """Return the value of the first rule that the run supports."""
+def _first_of(reading: Reading, *rules: Estimator | str) -> float | None:
+    """Return the value, which is above 0, of the first rule that the run supports."""
     for rule in rules:
-        try:
+        with suppress(NotEstimable):
             return estimate(reading, rule).value
-        except NotEstimable:
-            continue
     return None
 
 
@@ -296,11 +281,9 @@ def _value_printed(reading: Reading, result: Estimate, rule: Estimator) -> float
 def _other_estimates(reading: Reading, rule: str, chosen: Estimate) -> dict[str, float]:
     values = {}
     for text in OTHER_ESTIMATORS:
-        try:
+        with suppress(NotEstimable):
             found = estimate(reading, text)
-        except NotEstimable:
-            continue
-        if found.unit == chosen.unit:
-            values[text] = found.value
+            if found.unit == chosen.unit:
+                values[text] = found.value
     values.pop(rule, None)
     return values
