@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import string
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,33 @@ def test_texts_stand_where_babel_finds_them() -> None:
     """Babel does not look into f-strings."""
     inside = re.compile(r"""\{(?:N?_|\w*gettext)\(['"]""")
     assert [path.name for path in SOURCE.rglob("*.py") if inside.search(path.read_text())] == []
+
+
+HALF_WIDTH_COLON = re.compile(r"[\u3000-\u9fff\uff08-\uff5e]:|(?<!\[):\s?[\u3000-\u9fff]")
+CODE = re.compile("`[^`]*`")
+
+
+def test_a_colon_between_chinese_words_is_a_full_width_one() -> None:
+    texts = [CODE.sub("", text) for texts in chinese().values() for text in texts]
+    assert [text for text in texts if HALF_WIDTH_COLON.search(text)] == []
+
+
+def test_what_screens_put_together_has_the_colon_of_the_language() -> None:
+    """An error is raised in English."""
+    assert [
+        f"{path.name}:{node.lineno}"
+        for path in (SOURCE / "app").rglob("*.py")
+        for node in _told(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(": ")
+    ] == []
+
+
+def _told(node: ast.AST) -> Iterator[ast.AST]:
+    """A tree without what is raised."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.Raise):
+            yield from _told(child)
 
 
 def test_the_catalogue_is_sorted() -> None:

@@ -38,6 +38,15 @@ def documents(site: Path) -> dict[Path, Document]:
     return {path: Document(path.read_text()) for path in site.rglob("*.html") if path.name != "404.html"}
 
 
+def test_a_colon_after_chinese_words_is_a_full_width_one(site: Path) -> None:
+    told = [
+        text
+        for document in documents(site / "zh").values()
+        for text in (*document.text.splitlines(), *(value for _, _, value in document.attributes))
+    ]
+    assert {text for text in told if re.search(r"[\u3000-\u9fff\uff08-\uff5e]: ", text)} == set()
+
+
 def test_the_site_has_both_languages_and_its_data(site: Path) -> None:
     assert '<html lang="en"' in (site / "index.html").read_text()
     assert '<html lang="zh"' in (site / "zh/index.html").read_text()

@@ -84,7 +84,7 @@ def test_a_third_party_result_is_hatched_and_not_only_of_another_colour() -> Non
 
 def test_names_arrive_as_text_on_one_line() -> None:
     line = ChartLine(HOSTILE, ((1.0, 1.0), (2.0, 2.0)), 0)
-    chart = plot(Plot(HOSTILE, HOSTILE, HOSTILE, (line, line), (Band(HOSTILE, 1, 2, "measured"),)))
+    chart = plot(Plot(HOSTILE, HOSTILE, HOSTILE, (line, line), (Band(HOSTILE, 1, 2, "measured"),)), ENGLISH)
     assert "\n" not in chart
     assert "`" not in chart
     assert not elements(chart, "script")
@@ -92,7 +92,7 @@ def test_names_arrive_as_text_on_one_line() -> None:
 
 
 def test_without_two_points_there_is_nothing_to_draw() -> None:
-    assert plot(Plot("t", "x", "y", (ChartLine("a", ((1.0, 1.0),), 0),))) == ""
+    assert plot(Plot("t", "x", "y", (ChartLine("a", ((1.0, 1.0),), 0),)), ENGLISH) == ""
 
 
 def test_a_long_line_keeps_its_outlier() -> None:
@@ -116,7 +116,7 @@ def test_nothing_is_left_empty_behind_the_last_step() -> None:
 
 
 def test_the_last_tick_is_drawn_whole() -> None:
-    chart = plot(Plot("t", "x", "y", (ChartLine("a", STEPS[:300], 0),)))
+    chart = plot(Plot("t", "x", "y", (ChartLine("a", STEPS[:300], 0),)), ENGLISH)
     (last,) = [item for item in elements(chart, "text") if item.text == "300"]
     assert (last.get("x"), last.get("text-anchor")) == ("400", "end")
 
@@ -187,3 +187,10 @@ def test_the_chart_of_home_shows_our_results_at_each_precision_and_those_of_othe
     rows += [measured("beta", value=710.0, precision="bf16"), doubtful, published("paddle", 1, 1438.0)]
     (chart,) = model_charts(Page(ENGLISH, SiteData(tuple(rows)), "index.md"))
     assert sorted(bar.figure.value for _, bars in chart["groups"] for bar in bars) == ["1,438", "700", "710", "900"]
+
+
+def test_a_chinese_page_has_chinese_colons_in_its_charts() -> None:
+    lines = (ChartLine("编译", ((1.0, 1.0), (2.0, 2.0)), 0),)
+    chart = plot(Plot("吞吐", "步", "图/秒", lines), CHINESE)
+    assert 'aria-label="吞吐：图/秒、步；编译：1 – 2"' in chart
+    assert "<title>编译：1、1</title>" in chart

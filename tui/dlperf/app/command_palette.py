@@ -11,7 +11,7 @@ from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from dlperf.app.actions import ACTIONS, EVERYWHERE, Action, actions_of
 from dlperf.app.guarded import ClosesOnce
 from dlperf.app.screens.base import PlaceScreen
-from dlperf.messages import _
+from dlperf.messages import _, language
 
 
 class Actions(Provider):
@@ -43,7 +43,8 @@ class Actions(Provider):
             if (score := matcher.match(title)) > 0:
                 yield Hit(score, matcher.highlight(title), partial(self._run, action))
         for screen, action in self._elsewhere:
-            title = f"{_(screen.text)}: {_(action.text)}  ({screen.shown_key} {action.shown_key}) · {_(action.help)}"
+            keys = f"({screen.shown_key} {action.shown_key})"
+            title = f"{_(screen.text)}{language().colon}{_(action.text)}  {keys} · {_(action.help)}"
             if (score := matcher.match(title)) > 0:
                 yield Hit(score / 2, matcher.highlight(title), partial(self._run, screen, action))
 

@@ -19,6 +19,8 @@ from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 
+from dlperf.messages import language
+
 _REPLACEMENTS = {
     "─━═╌┄╴╶╸╺▔▁⎯": "-",
     "│┃║▎▏┆▕▊▌▐": "|",
@@ -72,8 +74,9 @@ def notification(title: str, text: str, term: str = "") -> str:
     kitty knows more than one of them and would notify twice.
     """
     plain = text.replace(";", ",")
-    notify = (f"9;{title}: {plain}", f"777;notify;{title.replace(';', ',')};{plain}")
-    codes = (f"2;{title}", *((f"99;;{title}: {plain}",) if "kitty" in term else notify))
+    both = f"{title}{language().colon}{plain}"
+    notify = (f"9;{both}", f"777;notify;{title.replace(';', ',')};{plain}")
+    codes = (f"2;{title}", *((f"99;;{both}",) if "kitty" in term else notify))
     return "".join(f"\x1b]{code}\x07" for code in codes)
 
 

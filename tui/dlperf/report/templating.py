@@ -124,9 +124,9 @@ def macro(name: str, language: Language, template: str = MACROS) -> Callable[...
     return found
 
 
-def draw(name: str, *view: object) -> str:
+def draw(name: str, *view: object, language: Language = ENGLISH) -> str:
     """Return a chart by a macro of ``charts.svg.j2``, without line breaks, at which Markdown might end it."""
-    return LINE_BREAK.sub("", macro(name, ENGLISH, CHARTS)(*view))
+    return LINE_BREAK.sub("", macro(name, language, CHARTS)(*view))
 
 
 class _Compiler(CodeGenerator):
@@ -208,6 +208,8 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         _=gettext,  # that of Jinja2 copies the context to find it
         separator=Safe(language.separator),
         colon=Safe(language.colon),
+        semicolon=Safe(language.semicolon),
+        language=language,
         gap=Safe(language.gap),
         between=Safe(md.BETWEEN),
     )

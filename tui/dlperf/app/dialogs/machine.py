@@ -20,7 +20,7 @@ from dlperf.app.guarded import UNREADABLE, ClosesOnce
 from dlperf.app.model.machines.entry import MachineEntry, accelerator_of, change_entry, write_entry
 from dlperf.app.model.machines.table import MachineRow, problem_text
 from dlperf.catalog.files.load import Catalog
-from dlperf.messages import N_, _
+from dlperf.messages import N_, _, language
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.view.text import printable
 
@@ -149,4 +149,4 @@ def _found_text(login: str, answer: tuple[list[str], str], accelerator: str | No
     listed = problem or ", ".join(f"{count} × {name}" for name, count in Counter(names).items()) or _("no GPU")
     if names and accelerator is None:
         listed = _("{names}: no accelerator of the catalogue", names=listed)
-    return f"{printable(login)}: {listed}"
+    return f"{printable(login)}{language().colon}{listed}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from dlperf.app.model.table import Column, Row
-from dlperf.messages import _
+from dlperf.messages import _, language
 from dlperf.runs.lookup import Trashed, remove_campaign, rename_campaign, restore_campaign, tag_campaign, tags_of
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.view.text import local_time, printable
@@ -42,7 +42,7 @@ def tag(paths: CampaignPaths, tags: str) -> CampaignChange:
         return tag(paths, before)
 
     words = " ".join(f"#{word}" for word in tags.split()) or _("no tags")
-    return CampaignChange(paths.name, paths.name, printable(f"{paths.name}: {words}"), make)
+    return CampaignChange(paths.name, paths.name, printable(f"{paths.name}{language().colon}{words}"), make)
 
 
 def remove(workspace: WorkspacePaths, name: str, to: CampaignPaths | None = None) -> CampaignChange:

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from dlperf.app.model.table import GAP, Column, Row
 from dlperf.app.model.trial_rows import sparkline
 from dlperf.evidence.telemetry import TelemetryRow, parse_telemetry, read_telemetry
-from dlperf.messages import _, pgettext
+from dlperf.messages import _, language, pgettext
 from dlperf.opening import open_regular
 from dlperf.view.text import printable, short_duration
 
@@ -200,7 +200,7 @@ def node_summaries(devices: Sequence[DeviceRow], ended: bool) -> list[str]:
     summaries = {node: _summarize(known) for node, known in _by_node(devices).items()}
     if ended:
         return [_("{node}, whole trial: {means}", node=node, means=means) for node, means in summaries.items()]
-    return [f"{node}: {newest}" for node, newest in summaries.items()]
+    return [f"{node}{language().colon}{newest}" for node, newest in summaries.items()]
 
 
 def _by_node(devices: Sequence[DeviceRow]) -> dict[str, list[DeviceRow]]:

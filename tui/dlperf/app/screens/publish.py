@@ -20,7 +20,7 @@ from dlperf.app.commands import RunningCommand
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.widgets.status_line import StatusLine
 from dlperf.errors import ExitCode
-from dlperf.messages import N_, _
+from dlperf.messages import N_, _, language
 from dlperf.view.text import local_time
 
 KEPT_LINES = 1000
@@ -149,7 +149,7 @@ class PublishScreen(PlaceScreen):
                 [opener, self._target], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
             )
         except OSError as error:
-            self._show_target(f"{opener}: {error.strerror}.")
+            self._show_target(f"{opener}{language().colon}{error.strerror}.")
 
     def frame(self) -> None:
         super().frame()

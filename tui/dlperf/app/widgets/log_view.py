@@ -15,7 +15,7 @@ from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Pattern, error_pattern, pattern_of
 from dlperf.app.logs.window import MatchingLines
 from dlperf.app.widgets.log_drawing import LogDrawing
-from dlperf.messages import _
+from dlperf.messages import _, language
 from dlperf.opening import is_regular
 from dlperf.view.text import percent, printable
 
@@ -91,7 +91,7 @@ class LogView(Guarded, LogDrawing, can_focus=True):
         self.redraw()
 
     def _cannot_open(self, path: Path, error: Exception) -> None:
-        self.message = printable(f"{path}: {error}")
+        self.message = printable(f"{path}{language().colon}{error}")
         self.redraw()
 
     def _grown(self, log: OpenLog) -> None:

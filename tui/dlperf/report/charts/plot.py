@@ -9,6 +9,7 @@ from math import ceil
 
 from dlperf.catalog.palette import palette
 from dlperf.derived.timeline import Point, thinned
+from dlperf.messages import Language
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import ChartAxis, linear, named, tick_text
 from dlperf.report.templating import draw
@@ -99,9 +100,9 @@ class Plot:
         return across, linear(ys, bottom, top)
 
 
-def plot(wanted: Plot) -> str:
+def plot(wanted: Plot, language: Language) -> str:
     """Draw the chart; empty if no line has two points."""
-    return draw("plot", wanted, *wanted.axes) if wanted.longest > 1 else ""
+    return draw("plot", wanted, *wanted.axes, language=language) if wanted.longest > 1 else ""
 
 
 def sheet(plots: Mapping[str, Plot]) -> tuple[str, dict[str, tuple[float, float]]]:

@@ -233,4 +233,4 @@ def _chart(page: Page, rows: Series, changes: Sequence[Change | None]) -> str:
     label = page._("Changes") + page.language.colon + " · ".join(_names(page, rows[0]))
     unit = page._("{unit}, axis not from 0", unit=rows[0].unit)
     axis, names = ("build", builds) if by_build else ("date", days)
-    return plot(Plot(label, page._(PAGE_COLUMNS[axis]), unit, (line,), height=HEIGHT, names=names))
+    return plot(Plot(label, page._(PAGE_COLUMNS[axis]), unit, (line,), height=HEIGHT, names=names), page.language)

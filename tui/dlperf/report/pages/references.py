@@ -23,7 +23,7 @@ def subject_of(page: Page, row: ConfigurationResult) -> str:
         data.hardware_title(row.hardware, row.campaign),
     )
     value = f"{figures.value_text(row)} {row.unit}" if row.value is not None else row.status.kind(page.language)
-    return f"{', '.join((*names, figures.point_text(page.language, row)))}: {value}"
+    return page.language.separator.join((*names, figures.point_text(page.language, row))) + page.language.colon + value
 
 
 def citation(page: Page, row: ConfigurationResult) -> dict[str, str]:

@@ -86,7 +86,8 @@ def _chart(page: Page, title: str, found: Sequence[Series]) -> str:
         for number, same in enumerate(found, 1)
     )
     unit = page._("throughput, first release = 100 %")
-    return plot(Plot(title, page._("Release"), unit, lines, height=HEIGHT, names=tuple(map(_short, names))))
+    wanted = Plot(title, page._("Release"), unit, lines, height=HEIGHT, names=tuple(map(_short, names)))
+    return plot(wanted, page.language)
 
 
 def _short(release: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlperf.catalog.files.edit import Value, with_values
 from dlperf.catalog.machines import host_and_port
-from dlperf.messages import _
+from dlperf.messages import _, language
 from dlperf.opening import files_below, read_bytes
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.store import write_atomic
@@ -176,7 +176,7 @@ def _problem(folder: Path, name: Path, text: str) -> str:
             target.write_bytes(data)
         load_catalog(copy, complain=problems.append)
         wrong = [problem for problem in problems if problem.path == copy / name]
-        return "" if not wrong else f"{wrong[0].field}: {wrong[0].message}"
+        return "" if not wrong else f"{wrong[0].field}{language().colon}{wrong[0].message}"
 
 
 def accelerator_of(catalog: Catalog, names: Sequence[str | None]) -> str | None:

@@ -9,7 +9,7 @@ from dlperf.app.model.results.side_by_side import interval_text, losses_text
 from dlperf.app.model.results.table import about_result, axes_of, figure_text
 from dlperf.app.model.table import Column, Row, SortedView, Tone, axis_columns, markdown
 from dlperf.errors import RequestError
-from dlperf.messages import N_, _, render
+from dlperf.messages import N_, _, language, render
 from dlperf.messages.numbers import change
 from dlperf.table import columns as flat
 from dlperf.table.conditions import differences
@@ -146,7 +146,8 @@ class ComparisonView(SortedView[ComparedPoint]):
     def summary(self) -> str:
         counts = Counter(point.verdict for point in self.points)
         counts[NOT_COMPARED] = self.not_compared
-        return " · ".join(f"{_(label)}: {counts[code]}" for code, label in VERDICTS.items() if counts[code])
+        colon = language().colon
+        return " · ".join(f"{_(label)}{colon}{counts[code]}" for code, label in VERDICTS.items() if counts[code])
 
     def about(self, item: ComparedPoint) -> list[str]:
         lines = [" · ".join(map(printable, axes_of(item.result)))]
@@ -155,7 +156,7 @@ class ComparisonView(SortedView[ComparedPoint]):
                 lines += [printable(side.campaign), *(f"  {line}" for line in about_result(side)[1:])]
         if item.claim is not None:
             interval = interval_text(item.claim)
-            lines += [_("interval") + f": {interval}"] if interval else []
+            lines += [_("interval") + language().colon + interval] if interval else []
             lines += filter(None, [losses_text(item.claim)])
             lines += [f"  {printable(render(why))}" for why in item.claim.reasons]
             lines += [printable(difference) for difference in differences(item.claim.a, item.claim.b)]

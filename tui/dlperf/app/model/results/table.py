@@ -165,7 +165,7 @@ def about_result(row: ConfigurationResult) -> list[str]:
     values = [number(trial.value) for trial in row.trials if trial.value is not None]
     lines = [
         " · ".join((*map(printable, axes_of(row)), printable(row.campaign))),
-        _("figure") + f": {figure_text(row)}",
+        _("figure") + language().colon + figure_text(row),
     ]
     if row.protocol:
         lines[-1] += "  " + _("protocol {name}", name=row.protocol)
@@ -174,9 +174,9 @@ def about_result(row: ConfigurationResult) -> list[str]:
     if row.axes:
         lines.append(printable(axes_text(row.axes)))
     if values:
-        lines.append(_("trials") + ": " + "  ".join(values))
+        lines.append(_("trials") + language().colon + "  ".join(values))
     if row.source:
-        lines.append(_("source") + ": " + printable(", ".join(filter(None, (row.source, row.date)))))
+        lines.append(_("source") + language().colon + printable(", ".join(filter(None, (row.source, row.date)))))
     return [*lines, *_findings(row)]
 
 

@@ -116,7 +116,7 @@ def metrics(page: Page, row: ConfigurationResult) -> TableView:
     """Return a table of the metrics beside the primary one."""
     rows = [
         (
-            _title_with_basis(page.data.metric_title(page.language, metric.id), metric.basis),
+            page.language.colon.join(filter(None, (page.data.metric_title(page.language, metric.id), metric.basis))),
             four_digits(value),
             metric.unit,
             figures.spread(metric.spread),
@@ -126,10 +126,6 @@ def metrics(page: Page, row: ConfigurationResult) -> TableView:
     ]
     heads = page._("Metric"), page._("Value"), page._("Unit"), page._("Spread")
     return filled([ColumnView(head, words=number in (0, 2)) for number, head in enumerate(heads)], rows)
-
-
-def _title_with_basis(title: str, basis: str) -> str:
-    return f"{title}: {basis}" if basis else title
 
 
 def estimates(page: Page, row: ConfigurationResult) -> TableView:
