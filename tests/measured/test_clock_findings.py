@@ -74,9 +74,12 @@ def test_times_that_agree_with_the_arrival_of_lines_are_no_finding(tmp_path: Pat
     assert "clock_moved" not in _codes(result)
 
 
-@pytest.mark.parametrize(("moved", "interval"), [(3600.0, 0.05), (3600.0, 1.0), (0.6, 0.05), (-0.5, 0.05), (30.0, 1.0)])
-def test_a_clock_that_was_set_by_much_gives_no_value(tmp_path: Path, moved: float, interval: float):
-    result = _trial(tmp_path, moved, interval, 1)
+@pytest.mark.parametrize(
+    ("moved", "interval", "at"),
+    [(3600.0, 0.05, 30), (3600.0, 1.0, 30), (0.6, 0.05, 30), (-0.5, 0.05, 30), (30.0, 1.0, 30), (0.6, 0.05, 12)],
+)
+def test_a_clock_that_was_set_by_much_gives_no_value(tmp_path: Path, moved: float, interval: float, at: int):
+    result = _trial(tmp_path, moved, interval, 1, at)
     assert _codes(result)["clock_moved"] == "error"
     assert not result.usable
 

@@ -126,7 +126,12 @@ def clock_moved(samples: Samples, first: int, last: int, arrivals: Sequence[Arri
     clocks or less. The largest such difference at each end of the window is near the offset there.
     """
     seen = _newest(samples, first, last, arrivals)
-    return _moved(samples, seen) if len(seen) >= 2 * ENDS else None
+    if len(seen) < 2 * ENDS:
+        return None
+    if (last - first) / len(seen) > 2 * TOGETHER:  # the first line of a block waits for its end
+        return _moved(samples, seen)
+    until, since = _newest(samples, 0, first, arrivals), _newest(samples, last, len(samples.time) - 1, arrivals)
+    return _moved(samples, seen, until[-ENDS:], since[:ENDS])
 
 
 def clock_set_between(samples: Samples, first: int, last: int, arrivals: Sequence[Arrival]) -> float:
@@ -142,17 +147,33 @@ def clock_set_between(samples: Samples, first: int, last: int, arrivals: Sequenc
     return max((_moved(samples, part) or 0.0 for part in parts), key=abs, default=0.0)
 
 
-def _moved(samples: Samples, seen: Sequence[tuple[int, float]]) -> float | None:
-    """By how many seconds the clock was set between the first and the last of these records."""
-    ahead, ends, (first, last) = [samples.time[index] - at for index, at in seen], ENDS, (seen[0][0], seen[-1][0])
+_Seen = Sequence[tuple[int, float]]
+"""Records, and when they arrived."""
+
+
+def _moved(samples: Samples, seen: _Seen, until: _Seen = (), since: _Seen = ()) -> float | None:
+    """By how many seconds the clock was set between the first and the last of these records.
+
+    Args:
+        until: what arrived last before the window, and its first record.
+        since: what arrived first after the window.
+    """
+    ahead, ends, (first, last) = _ahead(samples, seen), ENDS, (seen[0][0], seen[-1][0])
     tolerance = LOOK_SECONDS + LOOK_SHARE * seen[-1][1]
     if len(seen) < 2 * ENDS:
         ends, tolerance = len(seen) // 2, tolerance + FEW_SECONDS
     gaps = [samples.time[index] - samples.time[index - 1] for index in range(first + 1, last + 1)]
     if gaps and (last - first) / len(seen) > TOGETHER:  # lines of a block wait for its end
         tolerance += max(median(gaps), 0.0)
-    moved = max(ahead[-ends:]) - max(ahead[:ends])
+    # Set within the records of an end, the clock is ahead of what it was at the end itself on one side of it only.
+    begun = min(max(ahead[:ends]), max(_ahead(samples, until)) if len(until) > 1 else inf)
+    ended = min(max(ahead[-ends:]), max(ahead[-1], *_ahead(samples, since)) if len(since) > 1 else inf)
+    moved = ended - begun
     return moved if abs(moved) > tolerance else None
+
+
+def _ahead(samples: Samples, seen: _Seen) -> list[float]:
+    return [samples.time[index] - at for index, at in seen]
 
 
 def _newest(samples: Samples, first: int, last: int, arrivals: Sequence[Arrival]) -> list[tuple[int, float]]:
