@@ -115,6 +115,13 @@ def test_two_that_do_not_differ_are_said_to_be_the_same_within_what_was_sought()
     assert "The first two are the same within 0.1 % on one box." in text
 
 
+def test_two_that_are_the_same_stand_before_higher_ones_of_which_nothing_can_be_told() -> None:
+    same = [claimable(measured("alpha", value=400.01)), claimable(measured("beta", value=400.0), turn=1)]
+    axes = (("checkpointing", "none"),)
+    higher = [measured(name, value=900.0, trials=1, axes=axes, campaign="newer") for name in ("alpha", "beta")]
+    assert best_of_cases(every_answer(SiteData((*higher, *same))))[0].best.value == 400.01
+
+
 @pytest.mark.parametrize(
     ("one", "other", "why"),
     [

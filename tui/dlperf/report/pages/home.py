@@ -25,6 +25,8 @@ from dlperf.verdicts.families import family_of, work_left_out
 NEWS = 6
 MOST_NAMED = 4
 """Frameworks in a headline."""
+TOLD = {"same": 1, "better": 2}
+"""Verdict on the best and the second → its place among headlines."""
 
 
 @dataclass(frozen=True)
@@ -234,16 +236,18 @@ def _hardware_with_gpus(page: Page, row: ConfigurationResult) -> Link:
 
 
 def weight(answer: Answer, families: int) -> tuple[object, ...]:
-    """Return the sort key of headlines: own, all work, compared, at equal precisions, claim, scale and throughput.
+    """Return the sort key of headlines: own, all work, compared, at equal precisions, told, scale and throughput.
+
+    A lead comes before two that were shown to be the same, and these before two of which nothing can be told.
 
     Args:
-        families: frameworks that ran its model at its precision, which come after a claim and before the scale.
+        families: frameworks that ran its model at its precision, which come after what is told and before the scale.
     """
     best = answer.best
     whole, compared = not work_left_out(best.framework), answer.second is not None
-    leads = answer.claim is not None and answer.claim.improves
+    told = TOLD.get(answer.claim.verdict.code, 0) if answer.claim else 0
     own = not is_published(best.campaign)
-    return own, whole, compared, compared and not answer.mixed, leads, families, best.gpus_total, best.score
+    return own, whole, compared, compared and not answer.mixed, told, families, best.gpus_total, best.score
 
 
 def _table(page: Page, found: Sequence[Answer]) -> TableView:
