@@ -23,7 +23,7 @@ from dlperf.report.build import tables
 from dlperf.report.data import SiteData
 from dlperf.report.figures import axes_text, precision_text
 from dlperf.report.files.downloads import SiteRow, audit_columns, results_json, site_rows
-from dlperf.report.pages.explorer import explorer_data
+from dlperf.report.pages.explorer import explorer_document
 from dlperf.report.pages.models import model
 from dlperf.report.pages.reports.tables import contested
 from dlperf.report.site import locations as at
@@ -102,15 +102,15 @@ def test_one_gpu_has_no_speedup_and_no_efficiency_among_the_figures_of_the_chart
         measured("alpha", 1, speedup=1.0, efficiency=1.0),
         measured("alpha", 8, speedup=7.5, efficiency=0.9375),
     )
-    figures = json.loads(explorer_data(ENGLISH, SiteData(rows)).partition("= ")[2].rstrip().rstrip(";"))
+    figures = explorer_document(ENGLISH, SiteData(rows))
     places = [figures["columns"].index(name) for name in ("speedup", "efficiency")]
     assert {tuple(row[place] for place in places) for row in figures["rows"]} == {(None, None), (7.5, 0.9375)}
 
 
 def test_an_axis_that_divides_nothing_is_no_condition_of_a_chart_or_of_your_number() -> None:
     row = replace(measured("alpha"), axes=(("tensor_parallel", 1), ("sequence_length", 8192)))
-    figures = json.loads(explorer_data(ENGLISH, SiteData((row,))).partition("= ")[2].rstrip().rstrip(";"))
-    assert figures["names"]["settings"] == ["sequence length 8,192"]
+    figures = explorer_document(ENGLISH, SiteData((row,)))
+    assert figures["names"]["settings"] == ("sequence length 8,192",)
 
 
 def test_fp8_is_named_with_its_recipe_where_it_is_known() -> None:

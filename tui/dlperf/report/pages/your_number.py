@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report.answer import CHIP, chip, short_name
 from dlperf.report.data import SiteData, grouped, is_published
-from dlperf.report.pages.explorer import by_relevance
+from dlperf.report.pages.explorer import by_relevance, script
 from dlperf.report.pages.overview import best_of_origins, best_rows, ranked_models
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.evidence import commands_again, measuring_again
@@ -75,7 +74,7 @@ def your_number_data(language: Language, data: SiteData) -> str:
         "peaks": peaks,
         "commands": _commands(page),
     }
-    return f"window.dlperfNumber = {json.dumps(document, ensure_ascii=True, separators=(',', ':'))};\n"
+    return script("dlperfNumber", document)
 
 
 def _commands(page: Page) -> list[tuple[str, str]]:
