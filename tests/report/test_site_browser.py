@@ -211,7 +211,7 @@ def test_a_reader_turns_the_chart_of_the_home_page(watched: Watched, address: st
     chart.get_by_label("Precision").select_option("FP32")
     chart.get_by_label("Metric").select_option("Throughput")
     expect(chart.locator(".name").first).to_have_text("Alpha FP32 · batch 256 · 1 GPU")
-    chart.get_by_label("Baseline").select_option("V100 Beta FP32")
+    chart.get_by_label("Baseline").select_option("V100 · Beta · FP32")
     expect(chart.locator(".times").first).to_have_text("1.05×")
     page.reload()
     expect(chart.locator(".times").first).to_have_text("1.05×")
