@@ -73,6 +73,7 @@ def query(
     csv: options.CsvOption = None,
 ) -> None:
     """Query all results with SQL, which can only read them."""
+    from dlperf.table.columns import csv_lines, write_csv
     from dlperf.table.database import SCHEMA, query_database, results_database
 
     if schema:
@@ -83,7 +84,8 @@ def query(
     unreadable: list[DlperfError] = []
     answer = query_database(results_database(options.read_workspace(context), unreadable.append), sql)
     if csv:
-        _write_csv(answer, csv)
+        write_csv(csv_lines([answer.columns, *answer.rows]), csv)
+        print_note(f"{count_noun(len(answer.rows), 'row')} written to {csv}")
     if as_json:
         print_json(_objects(answer))
     elif not csv:
@@ -95,13 +97,3 @@ def _objects(answer: QueryResult) -> list[dict[str, object]]:
     if twice := {name for name in answer.columns if answer.columns.count(name) > 1}:
         raise RequestError(f"query: several columns are called {min(twice)!r}: name them with AS for --json")
     return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-
-
-def _write_csv(answer: QueryResult, path: Path) -> None:
-    from dlperf.table.columns import csv_lines
-
-    try:
-        path.write_text(csv_lines([answer.columns, *answer.rows]), encoding="utf-8")
-    except OSError as error:
-        raise RequestError(f"--csv {path}: {error.strerror or error}") from error
-    print_note(f"{count_noun(len(answer.rows), 'row')} written to {path}")

@@ -63,11 +63,12 @@ def results(
 
 
 def _write_tables(rows: list[ConfigurationResult], csv: Path | None, parquet: Path | None) -> None:
-    from dlperf.table.frame import write_csv, write_parquet
+    from dlperf.table.columns import csv_text, flat_columns, write_csv, write_parquet
 
-    for path, write in ((csv, write_csv), (parquet, write_parquet)):
+    columns = flat_columns(rows)
+    for path, write in ((csv, partial(write_csv, csv_text(columns))), (parquet, partial(write_parquet, columns))):
         if path:
-            write(rows, path)
+            write(path)
             print_note(f"{count_noun(len(rows), 'row')} written to {path}")
 
 

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from io import BytesIO, StringIO
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from dlperf.errors import RequestError
 from dlperf.table.model import COLUMNS, ConfigurationResult
 
 DATA_SCHEMA = 1
@@ -71,6 +73,14 @@ def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
+def write_csv(text: str, path: Path) -> None:
+    """Write CSV, UTF-8. Raises RequestError: the file cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"--csv {path}: {error.strerror or error}") from error
+
+
 def _plain_cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
@@ -94,3 +104,17 @@ def parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:
     stream = pyarrow.BufferOutputStream()
     write_table(table.replace_schema_metadata({"schema": str(DATA_SCHEMA)}), stream)
     return bytes(stream.getvalue())
+
+
+def write_parquet(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
+    """Write columns as Parquet.
+
+    Raises:
+        RequestError: the file cannot be written, or pyarrow is not installed.
+    """
+    try:
+        path.write_bytes(parquet(columns))
+    except ImportError as error:
+        raise RequestError("--parquet needs pyarrow: `pip install pyarrow` into the environment of dlperf") from error
+    except OSError as error:
+        raise RequestError(f"--parquet {path}: {error.strerror or error}") from error

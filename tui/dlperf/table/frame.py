@@ -1,13 +1,11 @@
 """Results as a pandas DataFrame; no other module here needs pandas."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from dlperf.errors import RequestError
-from dlperf.table.columns import csv_text, flat_columns, number_columns, parquet
+from dlperf.table.columns import flat_columns, number_columns
 from dlperf.table.model import ConfigurationResult
 
 _NESTED = ("trials", "findings")
@@ -20,28 +18,6 @@ def results_frame(rows: Sequence[ConfigurationResult]) -> pd.DataFrame:
     """
     columns = flat_columns(rows)
     return _typed(columns | {name: [list(getattr(row, name)) for row in rows] for name in _NESTED})
-
-
-def write_csv(rows: Sequence[ConfigurationResult], path: Path) -> None:
-    """Write ``flat_columns`` as CSV, UTF-8. Raises RequestError: the file cannot be written."""
-    try:
-        path.write_text(csv_text(flat_columns(rows)), encoding="utf-8")
-    except OSError as error:
-        raise RequestError(f"--csv {path}: {error.strerror or error}") from error
-
-
-def write_parquet(rows: Sequence[ConfigurationResult], path: Path) -> None:
-    """Write ``flat_columns`` as Parquet.
-
-    Raises:
-        RequestError: the file cannot be written, or pyarrow is not installed.
-    """
-    try:
-        path.write_bytes(parquet(flat_columns(rows)))
-    except ImportError as error:
-        raise RequestError("--parquet needs pyarrow: `pip install pyarrow` into the environment of dlperf") from error
-    except OSError as error:
-        raise RequestError(f"--parquet {path}: {error.strerror or error}") from error
 
 
 def _typed(columns: dict[str, list[Any]]) -> pd.DataFrame:
