@@ -179,7 +179,7 @@ def read_summary(paths: CampaignPaths, pid: int | None, marked: bool = False) ->
     """
     try:
         reader = CampaignReader(paths)
-        status = _with_figures(paths, reader.refresh())
+        status = with_figures(paths, reader.refresh())
         summary = summary_of(reader.record, status, read_progress(paths), pid)
         stopped = stop_reason(paths) if summary.standing is Standing.INTERRUPTED else ""
         tags, damaged = tags_of(paths), reader.damaged_lines
@@ -225,13 +225,13 @@ def stop_reason(paths: CampaignPaths) -> str:
     return ""
 
 
-def _with_figures(paths: CampaignPaths, status: CampaignStatus) -> CampaignStatus:
-    """Read the figures of trials that succeeded before journals held them."""
+def with_figures(paths: CampaignPaths, status: CampaignStatus) -> CampaignStatus:
+    """Read the figures of trials that ended before journals held them."""
     from dlperf.measured.model import TrialResult
 
     read = {}
     for key, trial in status.trials.items():
-        if trial.state is State.SUCCEEDED and trial.figure is None:
+        if trial.figure is None and trial.state in (State.SUCCEEDED, *BAD):
             result = read_record_if_whole(paths.trial(key).result, TrialResult)
             if result is not None:
                 read[key] = replace(trial, figure=JournaledFigure(result.value, result.unit))

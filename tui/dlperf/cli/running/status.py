@@ -14,7 +14,7 @@ from dlperf.view.text import count_noun, duration, one_line
 
 if TYPE_CHECKING:
     from dlperf.runs.paths import CampaignPaths, WorkspacePaths
-    from dlperf.runs.records import CampaignStatus, JournaledFigure, Progress
+    from dlperf.runs.records import CampaignStatus, Progress
 
 commands = typer.Typer()
 
@@ -63,9 +63,9 @@ def _read(paths: CampaignPaths) -> tuple[CampaignStatus, int | None, Progress | 
     """Return the state, the engine's process id, and the progress while an engine runs."""
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
-    from dlperf.view.campaigns import read_progress
+    from dlperf.view.campaigns import read_progress, with_figures
 
-    found, engine = campaign_status(paths), engine_pid(paths)
+    found, engine = with_figures(paths, campaign_status(paths)), engine_pid(paths)
     return found, engine, read_progress(paths) if engine is not None else None
 
 
@@ -74,10 +74,7 @@ def _print_campaign(paths: CampaignPaths) -> None:
 
     found, engine, progress = _read(paths)
     running = progress.trials if progress else {}
-    cells = [
-        trial_cells(trial, figure, running.get(str(key)))
-        for (key, trial), figure in zip(found.trials.items(), _figures(paths, found), strict=True)
-    ]
+    cells = [trial_cells(trial, running.get(str(key))) for key, trial in found.trials.items()]
     print_table(TRIAL_HEADERS, cells)
     for node, since in found.unreachable.items():
         print_note(one_line(f"node {node} does not answer since {since}: {found.silence[node]}"))
@@ -113,33 +110,22 @@ def _document(paths: CampaignPaths) -> dict[str, Any]:
         "unreachable": found.unreachable,
         "left_out": found.left_out,
         "stopped_configurations": found.stopped_configurations,
-        "trials": _trial_documents(paths, found, progress),
+        "trials": _trial_documents(found, progress),
     }
 
 
-def _trial_documents(paths: CampaignPaths, found: CampaignStatus, progress: Progress | None) -> list[dict[str, Any]]:
+def _trial_documents(found: CampaignStatus, progress: Progress | None) -> list[dict[str, Any]]:
+    from dlperf.runs.records import JournaledFigure
+
     documents = []
-    for (key, trial), figure in zip(found.trials.items(), _figures(paths, found), strict=True):
+    for key, trial in found.trials.items():
         now = progress.trials.get(str(key)) if progress else None
         document = {name: value for name, value in vars(trial).items() if name not in ("key", "figure")}
-        document = {"key": str(key)} | document | message_entries("cause", trial.cause) | asdict(figure)
+        figure = asdict(trial.figure or JournaledFigure())
+        document = {"key": str(key)} | document | message_entries("cause", trial.cause) | figure
         waits = message_entries("pending_reason", now.pending_reason) if now else {}
         documents.append(document | {"now": asdict(now) | waits if now else None})
     return documents
-
-
-def _figures(paths: CampaignPaths, found: CampaignStatus) -> Iterator[JournaledFigure]:
-    """Yield the value of each trial from the journal, or from the trial's own file if an older version wrote it."""
-    from dlperf.measured.model import TrialResult
-    from dlperf.runs.records import JournaledFigure
-    from dlperf.runs.store import read_record_if_whole
-
-    for key, trial in found.trials.items():
-        if trial.figure is not None or not trial.state.finished:
-            yield trial.figure or JournaledFigure()
-        else:
-            result = read_record_if_whole(paths.trial(key).result, TrialResult)
-            yield JournaledFigure(result.value, result.unit) if result else JournaledFigure()
 
 
 @commands.command()

@@ -133,11 +133,12 @@ def campaign_cells(summary: CampaignSummary) -> tuple[Any, ...]:
     return (summary.name, state, summary.done, summary.bad, summary.total, left)
 
 
-def trial_cells(trial: TrialStatus, figure: JournaledFigure, now: TrialProgress | None) -> tuple[Any, ...]:
+def trial_cells(trial: TrialStatus, now: TrialProgress | None) -> tuple[Any, ...]:
     """Return the cells under TRIAL_HEADERS: the throughput of a finished trial, the last one of a running trial."""
     now = None if trial.state.finished else now
-    value, unit = (now or figure).value, (now or figure).unit if (now or figure).value is not None else ""
+    shown = now or trial.figure or JournaledFigure()
+    unit = shown.unit if shown.value is not None else ""
     left = duration(now.seconds_left) if now else ""
     since = (trial.since or "")[:19].replace("T", " ")
     notes = ["no figure"] if trial.lacks_figure else trial_notes(trial, now)
-    return (str(trial.key), str(trial.state), value, unit, step_text(now), left, since, "; ".join(notes))
+    return (str(trial.key), str(trial.state), shown.value, unit, step_text(now), left, since, "; ".join(notes))
