@@ -17,6 +17,7 @@ from dlperf.report.data import SiteData
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.overview import best_rows
+from dlperf.report.pages.your_number import your_number
 from dlperf.report.site import locations as at
 
 
@@ -61,3 +62,9 @@ def test_a_chart_shows_what_no_known_fault_raises_before_what_has_more_trials() 
     old = replace(old, findings=(warning(fault),))
     both = replace(data, results=(old, *data.results), campaigns=data.campaigns | {"old": campaign([old])})
     assert [row.campaign for row in best_rows(both, both.current)] == ["on-1"]  # of four GPUs, the lower in the middle
+
+
+def test_your_number_says_how_far_gpus_of_a_kind_are_apart() -> None:
+    said = your_number(ENGLISH, on_gpus("2026-01-02T00:0{}:00Z", TOGETHER))
+    assert "the fastest GPU was ahead of the slowest by 0.7 % (median; 0.7 % to 0.7 %)" in said
+    assert "How sure is such a ratio" not in your_number(ENGLISH, sample())

@@ -185,9 +185,13 @@ class SiteData(NamedContents):
         return self._together.get((row.campaign, *point(row)), (row,))
 
     @cached_property
+    def of_several_gpus(self) -> tuple[Rows, ...]:
+        """Return the results of each configuration that GPUs of a kind ran together, each on its own."""
+        return tuple(rows for each in self._measurements.values() for rows in each if len(rows) > 1)
+
+    @cached_property
     def _together(self) -> dict[tuple[object, ...], Rows]:
-        found = (rows for each in self._measurements.values() for rows in each if len(rows) > 1)
-        return {(row.campaign, *point(row)): rows for rows in found for row in rows}
+        return {(row.campaign, *point(row)): rows for rows in self.of_several_gpus for row in rows}
 
     def preview(self, page: str) -> str:
         """Return the address of a page's picture for link previews, that of the home page if it has none of its own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import NamedTuple
 
 from dlperf.catalog.hardware import Accelerator
@@ -48,6 +49,7 @@ def your_number(language: Language, data: SiteData) -> str:
         style=at.relative(page.path, at.YOUR_NUMBER_STYLE),
         table=_table(page),
         pair=_best_known(data),
+        apart=_apart(data),
         type=page._(type_text),
         amount=page._(amount_text, unit="samples"),
         scripts=[at.relative(page.path, name) for name in scripts],
@@ -61,6 +63,16 @@ def _best_known(data: SiteData) -> list[str]:
     own = Counter(chip(data, row) for row in data.current if data.is_ours(row.campaign))
     named = [name for name, _ in own.most_common() if CHIP.fullmatch(name)]
     return sorted(named[:2]) if len(named) > 1 else []
+
+
+def _apart(data: SiteData) -> dict[str, str]:
+    """Return how far GPUs of a kind are apart that ran the same together; nothing where none did."""
+    found = [[row.value or 0.0 for row in rows] for rows in data.of_several_gpus]
+    shares = sorted((max(values) - min(values)) / median(values) for values in found)
+    if not shares:
+        return {}
+    said = {"middle": median(shares), "low": shares[0], "high": shares[-1]}
+    return {"count": str(len(shares))} | {name: figures.spread(share) for name, share in said.items()}
 
 
 def your_number_data(language: Language, data: SiteData) -> str:
