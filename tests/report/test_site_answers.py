@@ -11,6 +11,7 @@ from site_rows import measured, published
 from site_sample import sample
 
 from claimable import claimable
+from dlperf.catalog.files.load import load_catalog
 from dlperf.derived.health import CASE as DIAGNOSIS
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
 from dlperf.messages.finding import Finding
@@ -218,6 +219,21 @@ def test_a_claim_about_a_kind_states_the_lead_on_each_machine_and_its_trials_the
     assert ["of-430.0" in found.machines[0].address, "of-440.0" in found.machines[1].address] == [True, True]
     assert found.trials == f"2 × {len(pairs[0][0].values)}"
     assert re.findall(r"[\d,]+ MHz", found.power) == ["1,700 MHz", "1,650 MHz"], "of all machines"
+
+
+def test_a_claim_states_what_was_not_measured_of_both_the_side_behind_first() -> None:
+    behind, ahead = measured("jax", value=400.0), measured("pytorch-compiled", value=430.0)
+    cases = {behind.case: load_catalog(None).cases["bert-base"]}
+    answer = Answer((ahead, behind), ALONE)
+    answer.__dict__["claim"] = Claim(behind, ahead, message("better"))
+    page = Page(ENGLISH, SiteData((behind, ahead), cases=cases), at.HOME)
+    told = lead(page, answer).untried
+    assert told == (
+        "jax: GELU recomputed by jax.checkpoint, about 4 % by an estimate from bytes, and flags of XLA; "
+        "pytorch-compiled: cuDNN's attention and max-autotune"
+    )
+    answer.__dict__["claim"] = Claim(behind, ahead, message("cannot_tell", why=()))
+    assert lead(page, answer).untried == ""
 
 
 def test_a_claim_states_the_lead_of_the_same_two_on_other_gpus() -> None:

@@ -126,6 +126,8 @@ class Ledger(Model):
     """Aspect → what is the same in all of them."""
     differ: dict[AxisName, dict[Id, str]] = {}
     """Aspect → framework → what it is there."""
+    untried: dict[Id, str] = {}
+    """Framework → what is known to make its program faster, or may, and was not measured; shown beside claims."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -135,6 +137,8 @@ class Ledger(Model):
         for aspect, sides in self.differ.items():
             if set(sides) != set(self.frameworks):
                 raise ValueError(f"{aspect} must name each of the frameworks once")
+        if unknown := set(self.untried) - set(self.frameworks):
+            raise ValueError(f"untried names no framework of the ledger: {', '.join(sorted(unknown))}")
         return self
 
     def of(self, framework: str) -> dict[str, Option]:

@@ -37,8 +37,9 @@ def extract_ledger(file: IO[bytes], *_: object, **__: object) -> Iterator[tuple[
     """Yield what the ledger of a case says, for Babel."""
     import yaml
 
-    ledger = yaml.safe_load(file).get("ledger", {"equal": {}, "differ": {}})
-    for text in (*ledger["equal"].values(), *(text for sides in ledger["differ"].values() for text in sides.values())):
+    ledger = yaml.safe_load(file).get("ledger", {})
+    sides = (ledger.get("equal", {}), ledger.get("untried", {}), *ledger.get("differ", {}).values())
+    for text in (text for side in sides for text in side.values()):
         yield 1, None, text, []
 
 

@@ -65,6 +65,8 @@ class Lead:
     """How far the losses of two programs that trained alike are apart."""
     elsewhere: str = ""
     """By how much the better side leads on other kinds of machines."""
+    untried: str = ""
+    """What is known to make a program of a claim faster, or may, and was not measured."""
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         machines=tuple(_on_machine(page, *pair) for pair in found.machines),
         losses=page.language.render(found.alike.said).replace(" %", f"{md.NO_BREAK}%") if found.alike else "",
         elsewhere=_elsewhere(page, found),
+        untried=_untried(page, found),
     )
 
 
@@ -58,6 +59,20 @@ def with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
     printed = distinct(one.framework_version.partition("+")[0] for one in probed if one)
     link = page.framework_link(rows[0].framework, rows[0].campaign)
     return replace(link, text=" ".join((link.text, "/".join(filter(None, printed)))).strip())
+
+
+def _untried(page: Page, found: Claim) -> str:
+    """Return what the ledger says was not measured of the two programs of a claim, that of the side behind first."""
+    case = page.data.cases.get(found.a.case)
+    if found.verdict.code not in DECIDED or case is None or case.ledger is None:
+        return ""
+    told = case.ledger.untried
+    sides = (found.a, found.b) if found.improves else (found.b, found.a)
+    return page.language.semicolon.join(
+        page.language.colon.join((page.data.framework_title(row.framework, row.campaign), page._(told[row.framework])))
+        for row in sides
+        if row.framework in told
+    )
 
 
 def _elsewhere(page: Page, found: Claim) -> str:
