@@ -34,7 +34,7 @@ class ResultsScreen(SortedTableScreen):
         "Every figure of this workspace and of the published reports. A figure is the median of its trials; spread is "
         "(max - min) / median. Better is claimed only with equal numerics, on the same GPUs, with at least {trials} "
         "trials each in turns and p ≤ {p} for all that is compared at once; the site tests all of its claims together, "
-        "and may claim less. † marks a figure with caveats, which o lists."
+        "and may claim less, as `dlperf compare A B` says. † marks a figure with caveats, which o lists."
     )
     kept = ("view", "_all")
     REASONS: ClassVar[dict[str, str]] = {

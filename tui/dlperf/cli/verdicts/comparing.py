@@ -177,7 +177,7 @@ def _print_site_claims(workspace: WorkspacePaths, outcome: Comparisons) -> None:
     data = load_claim_data(workspace)
     tested = sum(one.is_testable for one in claims_of(data, data.context))
     for found in claims_also_on_site(data, decided):
-        claims = f"{count_noun(tested, 'tested claim')} with p ≤ {data.context.level:.2g} each"
+        claims = f"{count_noun(tested, 'tested claim')} with p ≤ {data.context.level:.2g} each, this p is {found.p:.2g}"
         print_note(f"{found.b.id}: on the site, among {claims}: {found.verdict}")
 
 
