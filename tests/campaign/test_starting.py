@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sys
@@ -14,6 +15,7 @@ from scripted import planned
 from dlperf.campaign.readiness import Start, launches_to_check, start_items, start_of, starts_of
 from dlperf.executors.direct import DirectExecutor
 from dlperf.plan import Container, Launch, Node, Plan, Selection
+from waiting import until_async
 
 LOCAL = Node("here", "local", "localhost", "localhost")
 
@@ -54,6 +56,17 @@ async def test_a_framework_that_cannot_be_imported_is_named(home: Path):
         ),
         (False, "plain does not start or does not find /opt/none/python: exit code 127"),
     ]
+
+
+async def test_a_start_that_is_interrupted_ends_and_leaves_nothing_on_the_node(home: Path):
+    (home / "slow.py").write_text("import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(600)\n")
+    checking = asyncio.create_task(said(start(module="slow", PYTHONPATH=str(home))))
+    folder = home / ".dlperf"
+    await until_async(lambda: list(folder.glob("check.*/here/begun")), "it did not start")
+    checking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await checking
+    assert [path.name for path in folder.iterdir()] == ["bin"]
 
 
 async def test_a_launcher_that_is_missing_or_cannot_be_run_is_named(home: Path):

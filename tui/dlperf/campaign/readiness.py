@@ -38,6 +38,8 @@ START_SECONDS = 120.0
 """Deadline of a trial that shows whether a program starts; importing a framework takes a few seconds."""
 QUEUE_SECONDS = 60.0
 """How long its job may wait in Slurm's queue before it is cancelled."""
+STOP_SECONDS = 10.0
+"""How long its end is waited for where nobody waits for its result any more."""
 
 _SCRIPT_ONLY = frozenset({"multiproc", "paddle", "paddle-ips", "paddle-cluster"})
 """Launchers that take the path of a script: only their interpreter is tried."""
@@ -133,12 +135,22 @@ async def short_trial(executor: Executor, launch: Launch) -> AsyncIterator[tuple
     name = f"check.{platform.node()}-{os.getpid()}-{next(_numbers)}"
     with TemporaryDirectory(prefix="dlperf-check-") as folder:
         trial = Trial(name, launch, TrialPaths(Path(folder) / "runs" / "check" / "start" / "1"))
-        await executor.submit(trial)
-        ended = await _ended(executor, trial)
-        await executor.collect(trial)
-        await asyncio.to_thread(seal, trial.paths)
-        await clean([trial], discarded=("*",))
+        try:
+            await executor.submit(trial)
+            ended = await _ended(executor, trial)
+        except asyncio.CancelledError:
+            await _stop(executor, trial)
+            await _take_home(executor, trial)
+            raise
+        await _take_home(executor, trial)
         yield trial, ended
+
+
+async def _take_home(executor: Executor, trial: Trial) -> None:
+    """Leave nothing of it on its nodes."""
+    await executor.collect(trial)
+    await asyncio.to_thread(seal, trial.paths)
+    await clean([trial], discarded=("*",))
 
 
 async def _start_item(executor: Executor, start: Start) -> CheckItem:
@@ -164,8 +176,16 @@ async def _ended(executor: Executor, trial: Trial) -> Observation:
             begun, state = time.monotonic(), seen.state
         seconds = QUEUE_SECONDS if state is State.SUBMITTED else START_SECONDS
         if time.monotonic() > begun + seconds:
-            await executor.cancel(trial)
+            await _stop(executor, trial)
             return replace(seen, cause=seen.pending_reason or message("no_answer_within", seconds=seconds))
+        await executor.wait([trial], 0.1)
+
+
+async def _stop(executor: Executor, trial: Trial) -> None:
+    """End it and wait until it has ended, as nothing is removed of what runs; a silent machine is given up."""
+    await executor.cancel(trial, 0.0)
+    give_up = time.monotonic() + STOP_SECONDS
+    while not (await executor.poll([trial]))[0].state.finished and time.monotonic() < give_up:
         await executor.wait([trial], 0.1)
 
 
