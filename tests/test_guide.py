@@ -89,11 +89,9 @@ def test_every_selection_of_the_page_on_language_models_can_run(typed, tmp_path)
         assert not plan["impossible"]
 
 
-@pytest.mark.timeout(1200)
-def test_a_training_stack_runs_on_a_cpu_and_all_are_planned_as_the_guide_says(typed, tmp_path):
-    python = os.environ.get("DLPERF_TRANSFORMERS_PYTHON")
-    if not python:
-        pytest.skip("set DLPERF_TRANSFORMERS_PYTHON to a Python with PyTorch, transformers, Accelerate and pip")
+@pytest.fixture
+def stacks(typed, tmp_path):
+    """The page on training stacks, its machine entered: types those of its commands that begin so."""
     page = GUIDE / "stacks.md"
     first, *lines = commands(page)
     typed(first)
@@ -101,19 +99,30 @@ def test_a_training_stack_runs_on_a_cpu_and_all_are_planned_as_the_guide_says(ty
     hardware = tmp_path / "bench" / path
     hardware.parent.mkdir(parents=True, exist_ok=True)
     hardware.write_text(text)
+    return lambda *begins: {line: typed(line) for line in lines if line.startswith(begins)}
+
+
+def test_training_stacks_are_planned_as_the_guide_says(stacks):
+    planned = list(stacks("dlperf plan").values())
+    assert [text.count("dlperf-") for text in planned] == [17, 4, 1, 1, 4, 2, 1, 1]
+    assert "take 128 GB on each of 1 GPU(s), which have 80 GB" in planned[0]
+    assert not any("impossible" in text for text in planned[1:])
+
+
+@pytest.mark.timeout(1200)
+def test_training_stacks_run_on_a_cpu_as_the_guide_says(stacks, typed, tmp_path):
+    python = os.environ.get("DLPERF_TRANSFORMERS_PYTHON")
+    if not python:
+        pytest.skip("set DLPERF_TRANSFORMERS_PYTHON to a Python with PyTorch, transformers, Accelerate and pip")
     local = typed("dlperf catalog show local")
     environment = f"prologue: ['export PATH={Path(python).parent}:$PATH OMP_NUM_THREADS=1']"
-    hardware.with_name("local.yaml").write_text(f"{local}\n{environment}\n")
-    said = {line: typed(line) for line in lines}
-    assert "finds huggingface.lock" in said[lines[0]]
+    (tmp_path / "bench" / "catalog" / "hardware" / "local.yaml").write_text(f"{local}\n{environment}\n")
+    said = stacks("dlperf check", "dlperf run", "dlperf results")
+    assert "finds huggingface.lock" in next(iter(said.values()))
     assert "measured" in said["dlperf results --campaign tiny"]
     rows = json.loads(typed("dlperf results --campaign tiny --json"))
     assert [row["framework"] for row in rows] == ["huggingface", "lightning"]
     assert all(row["value"] > 0 for row in rows)
-    planned = [text for line, text in said.items() if line.startswith("dlperf plan")]
-    assert [text.count("dlperf-") for text in planned] == [17, 4, 1, 1, 4, 2, 1, 1]
-    assert "take 128 GB on each of 1 GPU(s), which have 80 GB" in planned[0]
-    assert not any("impossible" in text for text in planned[1:])
 
 
 def test_a_diagnosis_and_profiles_are_planned_as_the_guide_says(typed, tmp_path):
