@@ -52,6 +52,17 @@ def test_a_comparison_stands_before_results_that_nothing_is_compared_with() -> N
     assert found[0].best.precision == "fp32"
 
 
+def test_two_that_more_trials_would_decide_stand_before_two_that_lack_a_condition() -> None:
+    values = {"alpha": (400.0, 420.0, 380.0, 410.0, 396.0), "beta": (402.0, 417.0, 383.0, 408.0, 397.0)}
+    tested = [
+        claimable(measured(name, precision="bf16"), *each, turn=turn)
+        for turn, (name, each) in enumerate(values.items())
+    ]
+    data = SiteData((*tested, measured("alpha", value=900.0), measured("beta", value=890.0)))
+    found = by_weight(every_answer(data))
+    assert [one.best.precision for one in found] == ["bf16", "fp32"]
+
+
 def test_indexes_begin_with_what_was_measured_here_most() -> None:
     failed = [replace(measured("gamma", gpus), value=None) for gpus in (2, 4, 8)]
     data = SiteData((published("alpha", 1, 500.0), measured("gamma"), measured("beta"), measured("beta", 8), *failed))

@@ -238,7 +238,8 @@ def _hardware_with_gpus(page: Page, row: ConfigurationResult) -> Link:
 def weight(answer: Answer, families: int) -> tuple[object, ...]:
     """Return the sort key of headlines: own, all work, compared, at equal precisions, told, scale and throughput.
 
-    A lead comes before two that were shown to be the same, and these before two of which nothing can be told.
+    A lead comes before two that were shown to be the same, and these before two of which nothing can be told: first
+    those where more trials would tell, then those that lack a condition.
 
     Args:
         families: frameworks that ran its model at its precision, which come after what is told and before the scale.
@@ -246,8 +247,9 @@ def weight(answer: Answer, families: int) -> tuple[object, ...]:
     best = answer.best
     whole, compared = not work_left_out(best.framework), answer.second is not None
     told = TOLD.get(answer.claim.verdict.code, 0) if answer.claim else 0
+    testable = answer.claim is not None and answer.claim.is_testable
     own = not is_published(best.campaign)
-    return own, whole, compared, compared and not answer.mixed, told, families, best.gpus_total, best.score
+    return own, whole, compared, compared and not answer.mixed, told, testable, families, best.gpus_total, best.score
 
 
 def _table(page: Page, found: Sequence[Answer]) -> TableView:
