@@ -24,7 +24,8 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from faults import KILLS, OTHERS, TRUST, Chaos, examine, schedule
+from after_faults import examine
+from faults import KILLS, OTHERS, TRUST, Chaos, schedule
 from many_nodes import many_nodes
 
 TRIAL_SECONDS = 20
