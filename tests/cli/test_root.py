@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import typer
 from dlperf.cli import main, root
 from dlperf.cli.output import print_json
 from dlperf.errors import RequestError, UnreachableError
+from dlperf.version import commit_of
 
 
 def dlperf(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -155,3 +157,19 @@ def test_no_line_of_help_is_cut_at_80_columns(words, capfd, monkeypatch):
 def test_a_word_that_is_no_command_names_the_one_that_is(word, instead, capsys):
     assert exit_code(word, "x") == 2
     assert f"no command '{word}': see `dlperf {instead}" in capsys.readouterr().err
+
+
+def test_the_commit_of_a_checkout_is_found_without_a_lock_that_a_kill_would_leave(tmp_path):
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", tmp_path, "-c", "user.name=x", "-c", "user.email=x@x", *words], check=True)
+
+    git("init", "-q")
+    (tmp_path / "a").touch()
+    git("add", "a")
+    git("commit", "-qm", "x")
+    os.utime(tmp_path / "a", (0, 0))
+    before = (tmp_path / ".git" / "index").stat().st_mtime_ns
+    assert not commit_of(tmp_path).endswith(".dirty")
+    assert (tmp_path / ".git" / "index").stat().st_mtime_ns == before
+    (tmp_path / "a").write_text("x")
+    assert commit_of(tmp_path).endswith(".dirty")

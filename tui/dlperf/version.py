@@ -26,8 +26,10 @@ def commit_of(checkout: Path) -> str:
     """
     if not (checkout / ".git").exists():
         return ""
-    if not (found := _git(checkout, "describe", "--always", "--exclude=*", "--abbrev=8", "--dirty=.dirty")):
+    if not (found := _git(checkout, "describe", "--always", "--exclude=*", "--abbrev=8")):
         return ""
+    # ``describe --dirty`` locks the index: killed then, git would leave the lock in somebody's checkout
+    found += ".dirty" if _git(checkout, "--no-optional-locks", "status", "--porcelain", "--untracked-files=no") else ""
     tags = _git(checkout, "tag", "--points-at", "HEAD").split()
     return "" if f"v{RELEASE}" in tags and not found.endswith(".dirty") else f"g{found}"
 
