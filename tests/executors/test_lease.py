@@ -54,6 +54,20 @@ async def test_a_machine_that_another_engine_uses_is_not_ready_and_its_owner_is_
     await other.close()
 
 
+@pytest.mark.parametrize(("value", "path"), [("", "/tmp/dlperf.lease"), ("lease", "/home/u/lease"), ("/x/y", "/x/y")])
+def test_the_lease_is_one_file_whatever_the_variable_says(monkeypatch, value, path):
+    monkeypatch.setenv("HOME", "/home/u")
+    monkeypatch.setenv("DLPERF_LEASE", value)
+    assert lease.lease_path() == path
+
+
+def test_who_has_the_lease_open_is_known_where_a_link_leads_to_its_folder(lease_file, tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.setattr(lease, "PATH", str(tmp_path / "link" / "lease"))
+    with lease_file.open("w"):
+        assert lease.has_lease_open(os.getpid())
+
+
 async def test_a_trial_that_ended_whole_leaves_no_name(executor, lease_file, tmp_path):
     await run_to_end(executor, shell_trial(tmp_path, "cp $DLPERF_LEASE during"))
     assert lease_file.read_bytes() == b""

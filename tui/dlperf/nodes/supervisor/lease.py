@@ -20,7 +20,13 @@ from typing import Dict, List, Optional
 from .files import Json, read_text
 from .processes import SUPERVISOR_NAME, all_pids, marked_pids
 
-PATH = os.environ.get("DLPERF_LEASE", "/tmp/dlperf.lease")
+
+def lease_path() -> str:
+    """Where the lease lies: one file, in whatever folder a process works."""
+    return os.path.join(os.path.expanduser("~"), os.environ.get("DLPERF_LEASE") or "/tmp/dlperf.lease")
+
+
+PATH = lease_path()
 TRY_SECONDS = 0.5
 """Others hold the lock for a moment when they look who has it."""
 RECORD_BYTES = 4096
@@ -109,9 +115,9 @@ def processes_left(trial: str) -> Dict[int, str]:
 
 
 def has_lease_open(pid: int) -> bool:
-    folder = f"/proc/{pid}/fd"
+    folder, path = f"/proc/{pid}/fd", os.path.realpath(PATH)
     with contextlib.suppress(OSError):
-        return any(os.path.realpath(os.path.join(folder, name)) == PATH for name in os.listdir(folder))
+        return any(os.path.realpath(os.path.join(folder, name)) == path for name in os.listdir(folder))
     return False
 
 
@@ -146,8 +152,12 @@ def lease_owner() -> Optional[Json]:
         owner = dict(error.args[0])
         return dict(owner, left=processes_left(owner["trial"]) if owner["trial"] else {})
     except OSError as error:
-        return {"problem": f"{PATH}: {error.strerror}"}
+        return {"problem": why_unusable(error)}
     return dict(dict.fromkeys(FIELDS, UNKNOWN), left={}) if is_name_held() else None
+
+
+def why_unusable(error: OSError) -> str:
+    return f"{PATH}: {error.strerror}"
 
 
 def locked(trial: str) -> int:

@@ -17,7 +17,7 @@ from ..host.containers import image_digest, keeps_containers, remove_containers,
 from ..host.libraries import Libraries
 from ..host.machine import driver_errors, environment, vendor_here
 from ..host.telemetry import RowFile, open_telemetry
-from ..lease import LeaseHeldError, is_on_path, release_lease, take_lease, take_machine
+from ..lease import LeaseHeldError, is_on_path, release_lease, take_lease, take_machine, why_unusable
 from ..processes import MARK_VARIABLE, identity_of, name_supervisor
 from ..scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
 from .endings import (
@@ -102,7 +102,7 @@ class Supervisor:
         except LeaseHeldError as error:
             return Ending("failed", message("lease_lost", trial=error.args[0]["trial"]))
         except OSError as error:
-            return Ending("failed", message("lease_unusable", reason=str(error)))
+            return Ending("failed", message("lease_unusable", reason=why_unusable(error)))
         return None
 
     def keep_lease(self) -> None:
