@@ -15,6 +15,7 @@ from dlperf.evidence.names import FRAMEWORKS
 from dlperf.messages import ENGLISH
 from dlperf.plan import Selection
 from dlperf.plan.axes import run_command
+from dlperf.report.build import overview_pages
 from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.pages.explorer import explorer_document
 from dlperf.report.pages.models import model
@@ -318,3 +319,11 @@ def test_without_rivals_a_report_opens_with_the_precision_of_most_frameworks_and
     assert "FP8" not in text.partition("## Results")[0]
     section = text[text.index("Why? Compare settings") : text.index("How to reproduce")]
     assert any("full activation checkpointing" in row for row in rows_of(section))
+
+
+def test_pages_of_three_stacks_lead_to_what_separates_them() -> None:
+    rows = tuple(measured(name, axes=(("checkpointing", name),)) for name in ("alpha", "beta", "gamma"))
+    other = published("paddle", 1, 393.5, case=rows[0].case)
+    for found, said in ((rows, True), (rows[:1], False)):
+        pages = dict(overview_pages(ENGLISH, replace(sample(), results=(*found, other))))
+        assert ("guide/stacks.html#separates" in pages[at.model_page(rows[0].case)]) is said

@@ -25,6 +25,7 @@ COLUMNS = (
     *("precision", "framework", "origin", "per_gpu", "of_best", "unit", LENGTH, "batch_size", "nodes_gpus", "axes"),
     *("mfu", MEMORY, "hardware", "source"),
 )
+MANY_STACKS = 3
 CONSTANT = ("origin", "unit", LENGTH, "hardware")
 
 
@@ -51,6 +52,8 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
         title=page._("{case}, all sources", case=data.case_title(case)),
         shared=shared_title(page, case, results),
         your_number=page.your_number(case),
+        stacks=len({family_of(row.framework) for row in ordered if data.is_ours(row.campaign)}) >= MANY_STACKS,
+        narrow=any(map(figures.recipe_of, ordered)),
         methodology=at.relative(page.path, at.METHODOLOGY),
         chips=[OnChip(name, at.slug(name.lower()), _table(page, chips[name])) for name in names],
     )

@@ -69,7 +69,8 @@ class Page:
         """Render the page; templates also get ``data``, the page's figures as files, ``stated`` and others."""
         schema = at.html_address(self.path, "guide/data.md")
         better = at.html_address(self.path, "guide/programs.md") + "#send-a-better-program"
-        common = {"data": self.data_links(), "schema": schema, "better_program": better}
+        separates = at.html_address(self.path, "guide/stacks.md") + "#separates"
+        common = {"data": self.data_links(), "schema": schema, "better_program": better, "separates": separates}
         common["preview"] = self.data.preview(self.path)
         return render(template, self.language, self.data.templates, **(common | {"stated": self._stated()} | view))
 

@@ -111,6 +111,7 @@ def _figures(page: Page, results: Results, shown: Results) -> dict[str, object]:
     compared = [*listed, *chain(*report_tables.contested(results))]
     return {
         "stacks": report_tables.side_by_side(page, results),
+        "narrow": any(map(figures.recipe_of, results)),
         "comparison": report_tables.comparisons(page, results, [*shown, *listed]),
         "throughput": [*pictures.throughput(page, results), *report_tables.throughput(page, results, compared)],
         "scaling_charts": pictures.scaling(page, results),
