@@ -37,7 +37,7 @@ def test_a_sound_run_has_no_finding() -> None:
 @pytest.mark.parametrize(
     ("code", "case", "words"),
     [
-        ("too_few_samples", {"value": [64.0] * 5, "time": SECONDS[:5]}, "only 5 records"),
+        ("too_few_samples", {"value": [64.0] * 5, "time": SECONDS[:5]}, "records used: 5"),
         ("drift", {"value": [66.0 - 0.02 * i for i in range(200)]}, "falls by 6.0 %"),
         ("end_stall", {"value": [64.0] * 199 + [10.0]}, "without it the mean is 64.00, not 63.73"),
         ("printed_rate", {"value": [65.0] * 200}, "printed 65.00, computed from timestamps 64.00 images/s (+1.6 %)"),
@@ -131,7 +131,7 @@ def test_a_pause_before_the_first_measured_record_is_counted() -> None:
 def test_a_launch_that_continues_a_checkpoint_in_the_same_run_is_named() -> None:
     steps, times = [*range(1, 101), *range(81, 181)], [*range(100), *range(5000, 5100)]
     found = findings(step=steps, time=[float(second) for second in times], rule="rate(skip=20)")
-    assert "the step goes back 1 times, first in line 101" in str(found["step_back"].message)
+    assert "the step goes back 1×, first in line 101" in str(found["step_back"].message)
     assert "step_back" not in findings(step=[*range(1, 101)] * 2, epoch=[1.0] * 100 + [2.0] * 100)
 
 
@@ -150,7 +150,7 @@ def test_two_programs_that_print_the_same_steps_at_two_speeds_give_no_value() ->
 
 
 def test_a_single_epoch_holds_the_warm_up() -> None:
-    assert "only 1 records are used: 2 or more" in str(
+    assert "records used: 1; 2 or more" in str(
         findings(value=[64.0], time=[60.0], window="epoch")["too_few_samples"].message
     )
     assert "too_few_samples" not in findings(value=[64.0] * 3, time=[60.0, 120.0, 180.0], window="epoch")
