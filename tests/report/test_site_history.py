@@ -117,6 +117,8 @@ def test_changes_are_told_by_the_versions_of_a_framework_where_these_differ() ->
         for one in (replace(data, results=rows), data)
     ]
     assert [found["Of several versions"] for found in cards] == ["1", "0"]
+    unknown = "whether they hold over releases is not known"
+    assert [unknown in history(ENGLISH, one) for one in (replace(data, results=rows), data)] == [False, True]
     assert text.count('<td class="words">2.11.0</td>') == 1
 
 
