@@ -49,7 +49,8 @@ class ManyNodes:
     @property
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name != "SSH_AUTH_SOCK"}
-        return kept | {"HOME": str(self.operator)}
+        path = f"{Path(__file__).with_name('bin')}:{kept['PATH']}"  # its ssh takes the home folder from HOME
+        return kept | {"HOME": str(self.operator), "PATH": path}
 
     def command(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "dlperf", "--workspace", str(self.workspace.root), *words]

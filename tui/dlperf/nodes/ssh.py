@@ -159,9 +159,10 @@ def _other_place(options: asyncssh.SSHClientConnectionOptions, place: Destinatio
         "Port": (str(options.port), place.first("port")),
         "HostKeyAlias": ((options.host_key_alias or "").lower(), place.first("hostkeyalias").lower()),
         "ProxyJump": (hops or jump, hops or place.first("proxyjump")),
-        "ProxyCommand": (bool(config.get("ProxyCommand")), bool(place.first("proxycommand"))),
+        "ProxyCommand": ("one" if config.get("ProxyCommand") else "", "one" if place.first("proxycommand") else ""),
     }
-    return next((f"{name} is not what ssh reads" for name, (ours, theirs) in read.items() if ours != theirs), "")
+    different = ((name, ours or "none", theirs or "none") for name, (ours, theirs) in read.items() if ours != theirs)
+    return next((f"{name} is {ours} as asyncssh reads it, {theirs} for `ssh`" for name, ours, theirs in different), "")
 
 
 async def _connect_to_jump_hosts(hops: Any) -> asyncssh.SSHClientConnection | None:
