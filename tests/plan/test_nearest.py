@@ -96,6 +96,7 @@ def test_the_verdict_is_the_share_of_the_throughput_of_a_gpu():
             r"no framework of the catalogue runs megatron-bridge-nemo-26.08: name one by .*megatron-core, ",
         ),
         (replace(published("megatron-bridge-nemo-26.08"), case="deepseek-v3"), "has no case 'deepseek-v3'"),
+        (published(task="lora"), "the result is of lora, and no recipe of the catalogue trains so"),
         (published(gpus=8), None),
     ],
 )
@@ -147,3 +148,17 @@ def test_a_result_is_held_against_the_third_party_result_that_is_most_like_it():
     assert beside_published(mine, "h100-sxm", [mine]).published is None
     shared = replace(rows[2], batch_size=0)
     assert "batch_size: not stated there, 2 here" in map(str, beside_published(mine, "", [shared]).differences)
+
+
+def test_a_result_counts_as_what_its_program_does_and_is_not_held_against_another_training():
+    point = Configuration("box", "maxtext", "llama3-8b", "bf16", 1, 1, 4, axes=(("sequence_length", 8192),))
+    mine = ConfigurationResult(
+        **field_values(point), campaign="mine", unit="tokens/s", value=24000.0, options={"compile": "yes"}
+    )
+    eager, compiled = (published(precision="bf16", compile=said, global_batch=128) for said in ("no", "yes"))
+    lora = published("maxtext", "bf16", compile="yes", task="lora")
+    found = beside_published(mine, "h100-sxm", [mine, eager, compiled, lora])
+    assert found.published == compiled
+    assert "global_batch: 128 there, 4 here" in map(str, found.differences)
+    assert not any("compile" in str(each) for each in found.differences)
+    assert beside_published(mine, "h100-sxm", [lora]).published is None

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dlperf.catalog.axes import AxisValue, Configuration, parse_scale
+from dlperf.catalog.axes import ACCUMULATION, AxisValue, Configuration, parse_scale
 from dlperf.errors import RequestError
 from dlperf.messages import Message, message
 from dlperf.plan.axes import declared_axes
@@ -30,8 +30,11 @@ _NEAREST = {
     "amp": ("bf16",),
 }
 """Precision → what comes nearest where a machine or recipe has not got it, best first."""
-_IMPLIED = ("global_batch", "fsdp")
+_GLOBAL = "global_batch"
+_IMPLIED = (_GLOBAL, "fsdp")
 """Axes of reports that follow from batch size and GPUs, where their values are the usual ones."""
+TASK = "task"
+"""Axis of results of another training than the whole one of their case, such as LoRA."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,9 @@ def is_version_of(name: str, framework: str) -> bool:
 def can_be_planned(point: Configuration, frameworks: Mapping[str, Framework], cases: Mapping[str, Case]) -> bool:
     """Whether a machine may exist on which a result could be run again: the catalogue has a recipe of it."""
     name = built_in_framework(point.framework, frameworks)
-    return name is not None and point.case in cases and frameworks[name].recipe_for(cases[point.case]) is not None
+    if name is None or point.case not in cases or TASK in dict(point.axes):
+        return False
+    return frameworks[name].recipe_for(cases[point.case]) is not None
 
 
 def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest:
@@ -73,6 +78,8 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
         raise RequestError(
             f"the catalogue has no case {point.case!r}, which the result is of: add it to catalog/cases/"
         )
+    if TASK in dict(point.axes):
+        raise RequestError(f"the result is of {dict(point.axes)[TASK]}, and no recipe of the catalogue trains so")
     case = catalog.cases[point.case]
     others = ", ".join(name for name, each in catalog.frameworks.items() if each.recipe_for(case))
     if framework_id is None:
@@ -122,9 +129,15 @@ def differing_axes(point: Configuration, plan: Plan) -> list[Message]:
     ]
 
 
-def differing_conditions(original: Configuration, again: Configuration) -> list[Message]:
-    """Return what a third-party result and a result of one's own state otherwise, or one does not state."""
-    theirs, ours = dict(original.axes), dict(again.axes)
+def differing_conditions(original: Configuration, again: Configuration, ours: Mapping[str, AxisValue]) -> list[Message]:
+    """Return what a third-party result and a result of one's own state otherwise, or one does not state.
+
+    Args:
+        ours: what one's own result states by axes or does without them.
+    """
+    theirs = dict(original.axes)
+    if _GLOBAL in theirs and again.batch_size:
+        ours = {_GLOBAL: again.batch_size * again.gpus_total * int(ours.get(ACCUMULATION, 1)), **ours}
     usual = (name for name, value in ours.items() if value == 1 and name not in theirs)  # one part: not divided
     skipped = {*usual, *(name for name, value in theirs.items() if _is_implied(original, name, value))}
     names = [name for name in {**theirs, **ours} if name not in skipped]

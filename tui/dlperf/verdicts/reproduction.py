@@ -8,7 +8,7 @@ from dlperf.catalog.axes import REVISION
 from dlperf.errors import RequestError
 from dlperf.messages import Message, message
 from dlperf.plan.model import Selection
-from dlperf.plan.nearest import differing_conditions, is_version_of
+from dlperf.plan.nearest import TASK, differing_conditions, is_version_of
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.compare import parse_selector
 
@@ -69,7 +69,8 @@ def beside_published(
 ) -> BesidePublished:
     """Find the third-party result of the same model that is most like a result.
 
-    GPUs of one kind come first, then the same framework, then the precision, then the fewest other differences.
+    GPUs of one kind come first, then the same framework, then the precision, then the fewest other differences. Results
+    of another training, such as LoRA, are not like it.
 
     Args:
         accelerator: id of the result's GPU in the catalogue; empty where unknown.
@@ -78,10 +79,18 @@ def beside_published(
 
     def distance(other: ConfigurationResult) -> tuple[int, ...]:
         unlike = (chip not in re.split(r"[-_]", other.hardware), not is_version_of(other.framework, row.framework))
-        return (*unlike, other.precision != row.precision, len(differing_conditions(other, row)))
+        return (*unlike, other.precision != row.precision, len(_differences(other, row)))
 
-    comparable = (each for each in rows if each.is_third_party and (each.case, each.unit) == (row.case, row.unit))
+    def trained(each: ConfigurationResult) -> tuple[object, ...]:
+        return each.case, each.unit, each.setting(TASK)
+
+    comparable = (each for each in rows if each.is_third_party and trained(each) == trained(row))
     found = min((each for each in comparable if each.value), key=distance, default=None)
     if found is None:
         return BesidePublished(row, None, None, ())
-    return BesidePublished(row, found, of_published(found, row), tuple(differing_conditions(found, row)))
+    return BesidePublished(row, found, of_published(found, row), tuple(_differences(found, row)))
+
+
+def _differences(other: ConfigurationResult, row: ConfigurationResult) -> list[Message]:
+    does = {name: value for name, _ in other.axes if (value := row.setting(name)) is not None}
+    return differing_conditions(other, row, {**does, **dict(row.axes)})
