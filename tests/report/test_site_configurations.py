@@ -156,7 +156,7 @@ def test_a_cost_stands_with_its_price_source_and_date() -> None:
     row = replace(measured("alpha"), metrics=(MetricResult("throughput", 400.0, "images/s"), cost))
     data = replace(sample(), results=(row,), metrics=load_catalog().metrics)
     text = configurations(CHINESE, data, at.group_of(row), (row,), {})
-    assert re.search(r"每百万样本成本: 3\.6 EUR/GPU-hour \(x, 2026-11-01\).*31\.25.*EUR/million images", text)
+    assert re.search(r"每百万样本成本：3\.6 EUR/GPU-hour \(x, 2026-11-01\).*31\.25.*EUR/million images", text)
 
 
 def test_of_a_published_trial_nothing_is_told_that_its_source_does_not_give() -> None:
