@@ -16,7 +16,7 @@ from site_rows import measured, published
 from site_sample import campaign, sample
 
 from dlperf.catalog.axes import profiled_configuration
-from dlperf.catalog.files.load import load_catalog
+from dlperf.catalog.files.load import BUILTIN_PROGRAMS, load_catalog
 from dlperf.derived.health import Fleet, Measurement
 from dlperf.derived.profiles import Operations, Profile
 from dlperf.derived.timeline import LogLines, Origin, Timeline
@@ -110,6 +110,16 @@ def test_a_file_that_was_redacted_is_said_to_have_another_hash() -> None:
         script = Download("launch.sh", "data/files/0a.launch.sh.txt", "0a" * 32, redacted)
         text = configurations(ENGLISH, sample(), group, (row,), {key: TrialEvidence(downloads=(script,))})
         assert ("Redacted, so that the published copy has another hash: launch.sh." in text) is redacted
+
+
+def test_programs_that_changed_since_they_ran_are_named() -> None:
+    row = measured("alpha", trials=1)
+    shipped = sha256((BUILTIN_PROGRAMS / "common" / "options.py").read_bytes()).hexdigest()
+    ran = {"options.py": shipped, "jax_llm.py": "0a" * 32, "own.py": "0b" * 32}
+    programs = tuple(Download(name, f"data/files/{name}.txt", digest) for name, digest in ran.items())
+    key = at.configuration_anchor(row), 1
+    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {key: TrialEvidence(programs=programs)})
+    assert "Changed since, in the dlperf that built this page: jax_llm.py." in unescape(text)
 
 
 def test_a_configuration_names_the_libraries_that_its_programs_loaded() -> None:

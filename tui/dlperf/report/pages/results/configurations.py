@@ -19,7 +19,7 @@ from dlperf.report.pages import references
 from dlperf.report.pages.audit import verification
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
-from dlperf.report.pages.results.evidence import Shapes, commands_again, measured_trial, trial_charts
+from dlperf.report.pages.results.evidence import Shapes, changed_programs, commands_again, measured_trial, trial_charts
 from dlperf.report.pages.results.profiles import OfferedProfile, profile_link, profile_view
 from dlperf.report.pages.results.trials import artifacts, estimates, findings, metrics, mfu_text, outcomes
 from dlperf.report.site import locations as at
@@ -226,6 +226,7 @@ def _section(
     """Return what the template shows of one configuration."""
     anchor = at.configuration_anchor(row)
     found = {trial.number: evidence.get((anchor, trial.number), NOTHING) for trial in row.trials}
+    programs = distinct(file for one in found.values() for file in one.programs)
     measured = measured_trial(row, found)
     again, recompute = commands_again(page, row)
     subject, dispute = references.dispute(page, row)
@@ -255,10 +256,8 @@ def _section(
         "again": again,
         "recompute": recompute,
         "history": _history(page, row),
-        "programs": [
-            page.file_link(file.path, file.name)
-            for file in distinct(file for one in found.values() for file in one.programs)
-        ],
+        "programs": [page.file_link(file.path, file.name) for file in programs],
+        "changed": changed_programs(programs),
         "cite": references.citation(page, row),
         "issue": references.dispute_address(page.data.repository, page.data.contact, subject, dispute),
         "contact": Link(page.data.contact, page.data.contact) if page.data.contact else None,

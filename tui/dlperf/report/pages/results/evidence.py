@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from hashlib import sha256
 from itertools import groupby
 
+from dlperf.catalog.files.load import BUILTIN_PROGRAMS
 from dlperf.derived.timeline import METRICS, LogLines
 from dlperf.measured.model import TrialResult
 from dlperf.messages import N_
@@ -15,6 +18,7 @@ from dlperf.report.charts import svg
 from dlperf.report.charts.plot import Band, ChartLine, Plot, sheet
 from dlperf.report.data import is_published
 from dlperf.report.evidence import TrialEvidence
+from dlperf.report.files.downloads import Download
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
 from dlperf.report.views import Picture
@@ -39,6 +43,17 @@ HEIGHT = 150
 LEGEND_COLUMNS = 8
 Piece = tuple[int, str]
 """Consecutive lines of a log, with 1 if they gave the value and 0 if not."""
+
+
+def changed_programs(ran: Iterable[Download]) -> list[str]:
+    """Return the names of the programs of which this version of dlperf ships another text than ran."""
+    return [file.name for file in ran if _shipped().get(file.name, file.sha256) != file.sha256]
+
+
+@cache
+def _shipped() -> Mapping[str, str]:
+    """Return the hash of each program that this version ships, by its name."""
+    return {path.name: sha256(path.read_bytes()).hexdigest() for path in BUILTIN_PROGRAMS.glob("*/*.*")}
 
 
 def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
