@@ -139,7 +139,9 @@ class DlperfApp(Guarded, App[str]):
                 return
             self._idle_at = time.monotonic() + ACTIVE_SECONDS
             self._frames.resume()
-            self._take_notices_away()
+            newest = max((item.raised_at for item in self._notifications), default=None)
+            if newest is not None and time.time() > newest + LEAST_NOTICE_SECONDS:  # notices that could be read
+                self.clear_notifications()
         await super().on_event(event)
 
     async def run_action(
@@ -172,12 +174,6 @@ class DlperfApp(Guarded, App[str]):
     ) -> None:
         seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         self.post_message(Notify(Notice(message, title, severity, seconds, markup)))
-
-    def _take_notices_away(self) -> None:
-        """Show what lies behind the notices that could be read."""
-        newest = max((item.raised_at for item in self._notifications), default=None)
-        if newest is not None and time.time() > newest + LEAST_NOTICE_SECONDS:
-            self.clear_notifications()
 
     async def _check_bindings(self, key: str, priority: bool = False) -> bool:
         """Handle a key completely before the next.
