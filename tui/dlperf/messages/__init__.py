@@ -7,23 +7,3 @@ from dlperf.messages.current import _, language, pgettext, render, use_language
 from dlperf.messages.language import CHINESE, CODES, ENGLISH, LANGUAGES, Code, Language, preferred_language
 from dlperf.messages.message import Message, Value, message, quoted
 from dlperf.messages.texts import N_
-
-__all__ = [
-    "CHINESE",
-    "CODES",
-    "ENGLISH",
-    "LANGUAGES",
-    "N_",
-    "Code",
-    "Language",
-    "Message",
-    "Value",
-    "_",
-    "language",
-    "message",
-    "pgettext",
-    "preferred_language",
-    "quoted",
-    "render",
-    "use_language",
-]

@@ -15,21 +15,3 @@ from dlperf.plan.model import (
     TrialKey,
 )
 from dlperf.plan.subject import max_nodes
-
-__all__ = [
-    "Configuration",
-    "Container",
-    "Impossible",
-    "Launch",
-    "Node",
-    "Plan",
-    "PlannedAccelerator",
-    "PlannedConfiguration",
-    "PlannedMetric",
-    "PlannedProtocol",
-    "Preparation",
-    "Selection",
-    "TrialKey",
-    "expand",
-    "max_nodes",
-]

@@ -1,5 +1,3 @@
 """Find secrets in texts and replace them by placeholders. Pure."""
 
 from dlperf.redaction.redactor import Found, Redactor
-
-__all__ = ["Found", "Redactor"]
