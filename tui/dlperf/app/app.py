@@ -14,7 +14,6 @@ from rich.text import Text
 from textual import constants, events, work
 from textual._context import active_message_pump
 from textual.app import App
-from textual.binding import BindingType
 from textual.command import CommandPalette, Provider
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
@@ -25,7 +24,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import WorkerFailed, get_current_worker
 
-from dlperf.app.actions import bindings_of, character_of
+from dlperf.app.actions import character_of
 from dlperf.app.campaigns import CampaignBook
 from dlperf.app.command_palette import Actions, Palette
 from dlperf.app.guarded import UNREADABLE, Guarded, is_closing, is_on_removed, wait_until_handled
@@ -54,14 +53,13 @@ USED_BY_SCREENS = (*("table.load", "view.here", "app.model.options", "app.model.
 """What screens import when they are used."""
 
 
-class DlperfApp(Guarded, App[str]):
+class DlperfApp(Guarded, App[str], keys="everywhere"):
     """A view of a workspace. Ends with ``again`` to be started anew in another language."""
 
     CSS_PATH = "app.tcss"
     TITLE = "dlperf"
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("everywhere")
 
     def __init__(self, settings: TerminalSettings) -> None:
         use_language(settings.language)

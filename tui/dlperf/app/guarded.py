@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.await_complete import AwaitComplete
+from textual.binding import BindingType
 from textual.errors import NoWidget
 from textual.events import InputEvent, MouseEvent
 from textual.message import Message
@@ -15,6 +16,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
+from dlperf.app.actions import bindings_of
 from dlperf.errors import DlperfError
 
 if TYPE_CHECKING:
@@ -31,6 +33,14 @@ class Guarded(MessagePump):
 
     Private to Textual, whose public hooks come when the part has stopped to handle messages.
     """
+
+    BINDINGS: ClassVar[list[BindingType]]
+
+    def __init_subclass__(cls, keys: str = "", **options: Any) -> None:
+        """Bind the keys of a part, by its name in ``ACTIONS``."""
+        if keys:
+            cls.BINDINGS = bindings_of(keys)
+        super().__init_subclass__(**options)
 
     async def _dispatch_message(self, message: Message) -> None:
         try:

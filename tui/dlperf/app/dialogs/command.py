@@ -2,15 +2,12 @@
 
 import time
 from collections.abc import Sequence
-from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import RichLog
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.commands import RunningCommand
 from dlperf.app.dialogs.pages import CLOSE, DialogPage, links
 from dlperf.messages import _
@@ -18,9 +15,7 @@ from dlperf.runs.paths import WorkspacePaths
 from dlperf.view.text import short_duration
 
 
-class CommandPage(DialogPage[None]):
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("command_page")
-
+class CommandPage(DialogPage[None], keys="command_page"):
     def __init__(self, title: str, workspace: WorkspacePaths, words: Sequence[str], next_step: str = "") -> None:
         """
         Args:

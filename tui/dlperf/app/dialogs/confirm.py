@@ -2,17 +2,14 @@
 
 import math
 import time
-from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 from textual.widgets.button import ButtonVariant
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.guarded import ClosesOnce
 from dlperf.messages import _
 
@@ -20,9 +17,7 @@ PATIENCE_SECONDS = 0.5
 """Keys typed before the question could be read do not answer it."""
 
 
-class ConfirmScreen(ClosesOnce, ModalScreen[bool]):
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("question")
-
+class ConfirmScreen(ClosesOnce, ModalScreen[bool], keys="question"):
     def __init__(self, title: str, text: str, yes: str, no: str, variant: ButtonVariant = "primary") -> None:
         super().__init__()
         self._title, self._text, self._yes, self._no, self._variant = title, text, yes, no, variant

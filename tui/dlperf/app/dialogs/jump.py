@@ -1,25 +1,20 @@
 """Jump mode: a letter on each place of a screen that a key leads to."""
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.geometry import Offset
 from textual.widgets import Static
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.dialogs.pages import DialogPage, links
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 Jump = Callable[[], object]
 
 
-class JumpScreen(DialogPage[Jump]):
+class JumpScreen(DialogPage[Jump], keys="jump"):
     """Gives what the chosen letter stands for; any other key closes it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("jump")
 
     def __init__(self, places: Sequence[tuple[Offset, Jump]]) -> None:
         super().__init__()

@@ -4,17 +4,15 @@ import asyncio
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Button, Input, Static
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.commands import run_command
 from dlperf.app.guarded import UNREADABLE, ClosesOnce
 from dlperf.app.model.machines.entry import MachineEntry, accelerator_of, change_entry, write_entry
@@ -45,10 +43,8 @@ FIELDS = (
 )
 
 
-class MachineForm(ClosesOnce, ModalScreen[str]):
+class MachineForm(ClosesOnce, ModalScreen[str], keys="form"):
     """Gives the id of the entry that was written."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("form")
 
     def __init__(self, workspace: WorkspacePaths, catalog: Catalog, changed: MachineEntry | None = None) -> None:
         """

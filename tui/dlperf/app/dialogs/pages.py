@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
@@ -11,14 +11,13 @@ from rich.table import Table
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
 
-from dlperf.app.actions import ACTIONS, EVERYWHERE, PARTS, Action, bindings_of
+from dlperf.app.actions import ACTIONS, EVERYWHERE, PARTS, Action
 from dlperf.app.guarded import ClosesOnce
 from dlperf.app.model.table import NOTHING, Column, Row, aligned, markdown
 from dlperf.app.widgets.row_table import RowTable
@@ -60,9 +59,7 @@ def no_match(text: str, total: int) -> str:
     return "\n" + _("None of {total} matches {text}. esc shows all.", total=total, text=text)
 
 
-class TextPage(DialogPage[None]):
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("text_page")
-
+class TextPage(DialogPage[None], keys="text_page"):
     def __init__(self, title: str, text: str, drawn: RenderableType | None = None) -> None:
         """
         Args:
@@ -89,10 +86,8 @@ class Deletion:
     key: Hashable
 
 
-class ListPage(DialogPage[Hashable]):
+class ListPage(DialogPage[Hashable], keys="list_page"):
     """Rows to choose one of; gives its key, or None."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("list_page")
 
     def __init__(
         self,

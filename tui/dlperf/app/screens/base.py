@@ -22,7 +22,7 @@ from textual.geometry import Offset, Size
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from dlperf.app.actions import actions_of, bindings_of
+from dlperf.app.actions import actions_of
 from dlperf.app.dialogs.confirm import ConfirmScreen
 from dlperf.app.guarded import UNREADABLE, Guarded
 from dlperf.app.settings import TerminalSettings
@@ -74,9 +74,7 @@ class PlaceScreen(Guarded, Screen[None]):
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Give a screen the keys of its place."""
-        if "place" in vars(cls):
-            cls.BINDINGS = bindings_of(cls.place)
-        super().__init_subclass__(**options)
+        super().__init_subclass__(keys=vars(cls).get("place", ""), **options)
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from textual import events
-from textual.binding import BindingType
 from textual.worker import get_current_worker
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.guarded import Guarded
 from dlperf.app.logs.opened import OpenLog
 from dlperf.app.logs.search import Pattern, error_pattern, pattern_of
@@ -22,13 +20,11 @@ from dlperf.view.text import percent, printable
 Found = TypeVar("Found")
 
 
-class LogView(Guarded, LogDrawing, can_focus=True):
+class LogView(Guarded, LogDrawing, can_focus=True, keys="log"):
     """Shows one log file. Its screen calls ``poll`` on every frame.
 
     Threads report by ``call_later``; what they report of a log that has been closed since is dropped.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("log")
 
     def __init__(self, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

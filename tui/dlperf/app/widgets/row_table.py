@@ -5,29 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from rich.cells import set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from dlperf.app.actions import bindings_of
 from dlperf.app.guarded import Guarded
 from dlperf.app.model.table import FRAMEWORK, Column, Row, SortedView
 from dlperf.app.widgets.looks import looks, tone_style
 from dlperf.app.widgets.row_drawing import ColumnLayout, draw_row, folded
 
 
-class RowTable(Guarded, ScrollView, can_focus=True):
+class RowTable(Guarded, ScrollView, can_focus=True, keys="table"):
     """Rows by key, with a cursor; a row's cells are made when it comes into view."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of("table")
 
     class TableMessage(Message):
         """A message of a table, by whose id handlers select it."""
