@@ -4,7 +4,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dlperf.campaign.dependencies import Timeouts
 from dlperf.campaign.journal import EngineJournal, faults_in_checks
@@ -26,43 +26,30 @@ from dlperf.runs.secrets import secrets_of
 from dlperf.verification.remembered import RightTrials
 
 
+@dataclass(frozen=True)
 class Stages:
     """Run the stages of a trial on one executor. Each stage may be repeated by the next engine after a crash."""
 
-    def __init__(
-        self,
-        executor: Executor,
-        watch: Watch,
-        journal: EngineJournal,
-        machines: Machines,
-        logs: LogReader,
-        right: RightTrials,
-        timeouts: Timeouts,
-        hand_over: Callable[[RunningTrial], None],
-    ) -> None:
-        """
-        Args:
-            right: remembers what is measured.
-            hand_over: called with a trial that has succeeded on its machines, before its files are collected.
-        """
-        self._executor = executor
-        self._watch = watch
-        self._journal = journal
-        self._machines = machines
-        self._logs = logs
-        self._right = right
-        self._timeouts = timeouts
-        self._hand_over = hand_over
+    executor: Executor
+    watch: Watch
+    journal: EngineJournal
+    machines: Machines
+    logs: LogReader
+    right: RightTrials
+    """Remembers what is measured."""
+    timeouts: Timeouts
+    hand_over: Callable[[RunningTrial], None]
+    """Called with a trial that has succeeded on its machines, before its files are collected."""
 
     async def run(self, running: RunningTrial) -> TrialEnd:
         """Check the machines, submit or adopt the trial, wait for its end and collect its files.
 
         The machines of a trial that succeeded are handed over before its files are collected.
         """
-        is_new = self._journal.trials[running.key].state is State.PLANNED
+        is_new = self.journal.trials[running.key].state is State.PLANNED
         if is_new:
             unfit = await self._not_ready(running)
-            now = self._journal.trials[running.key]
+            now = self.journal.trials[running.key]
             if now.state is not State.PLANNED:
                 return TrialEnd(now.state, now.cause, "viewer", collectable=False)
             if unfit is not None:
@@ -71,18 +58,18 @@ class Stages:
         await self._reach(running, is_new)
         if not running.ended.done():
             running.settled.set()
-            self._watch.add(running)
+            self.watch.add(running)
         ending = await running.ended
         if ending.state is State.SUCCEEDED:
-            self._hand_over(running)
+            self.hand_over(running)
         return await self._collected(running, ending)
 
     def _note_submitted(self, running: RunningTrial) -> None:
         """Journal all trials of a job array in one append."""
-        together = array_numbers(running.planned, running.key, self._journal.trials)
+        together = array_numbers(running.planned, running.key, self.journal.trials)
         running.trial = replace(running.trial, repeats=together)
         keys = [TrialKey(running.key.configuration, number) for number in together] or [running.key]
-        self._journal.write(*(Event(utc_now(), "state", str(key), State.SUBMITTED) for key in keys))
+        self.journal.write(*(Event(utc_now(), "state", str(key), State.SUBMITTED) for key in keys))
 
     async def _not_ready(self, running: RunningTrial) -> TrialEnd | None:
         """Return how the trial ends if its machines do not become ready, None when they are.
@@ -101,16 +88,16 @@ class Stages:
                 running.observation = None
                 return unfit
             _show_pending(running, unfit.cause)
-            await asyncio.sleep(self._timeouts.reconnect)
+            await asyncio.sleep(self.timeouts.reconnect)
 
     def _is_wanted(self, running: RunningTrial) -> bool:
-        return self._journal.trials[running.key].state is State.PLANNED
+        return self.journal.trials[running.key].state is State.PLANNED
 
     def _give_machines_up(self, running: RunningTrial, awaited: frozenset[str]) -> None:
         """Let other trials have the machines of a trial that waits for others."""
         kept = demands_on(running.planned, awaited)
         given_up = [item for item in running.demands if item not in kept]
-        self._machines.release(given_up, time.monotonic())
+        self.machines.release(given_up, time.monotonic())
         running.demands = kept
         running.awaited = awaited if len(kept) < len(demands_of(running.planned)) else frozenset()
 
@@ -121,11 +108,11 @@ class Stages:
         missing = [item for item in everything if item not in running.demands]
         _show_pending(running, message("machines_used_meanwhile"))
         while self._is_wanted(running):
-            if self._machines.reclaim(running.key, missing, time.monotonic()):
+            if self.machines.reclaim(running.key, missing, time.monotonic()):
                 running.demands, running.awaited = everything, frozenset()
                 break
-            await asyncio.sleep(self._timeouts.tick)
-        self._machines.withdraw(running.key)
+            await asyncio.sleep(self.timeouts.tick)
+        self.machines.withdraw(running.key)
         return time.monotonic() - begun
 
     async def _unfit(self, running: RunningTrial) -> tuple[TrialEnd | None, float]:
@@ -135,7 +122,7 @@ class Stages:
         except UnreachableError as error:
             return TrialEnd(
                 State.FAILED, message("unreachable", cause=error.message), collectable=False
-            ), self._timeouts.first_answer
+            ), self.timeouts.first_answer
         except DlperfError as error:
             return TrialEnd(State.FAILED, error.message, collectable=False), 0.0
         silence = self._note_silence(running, items)
@@ -144,17 +131,17 @@ class Stages:
         problem = readiness_problem(items)
         if problem is None:
             return None, 0.0
-        busy = math.inf if problem.mentions(LEASED) else self._timeouts.busy if problem.mentions(BUSY) else 0.0
+        busy = math.inf if problem.mentions(LEASED) else self.timeouts.busy if problem.mentions(BUSY) else 0.0
         patience = silence or busy
         return TrialEnd(State.FAILED, problem, collectable=False, blamed=faults_in_checks(items)), patience
 
     async def _check(self, running: RunningTrial) -> list[CheckItem]:
         """Check the machines; a trial that is cancelled meanwhile waits for none that hangs."""
         secrets = secrets_of(running.trial.paths.directory)
-        checking = asyncio.ensure_future(self._executor.check(revealed(_to_check(running), secrets)))
+        checking = asyncio.ensure_future(self.executor.check(revealed(_to_check(running), secrets)))
         try:
             while not checking.done() and self._is_wanted(running):
-                await asyncio.wait({checking}, timeout=self._timeouts.tick)
+                await asyncio.wait({checking}, timeout=self.timeouts.tick)
             return checking.result() if checking.done() else []
         finally:
             checking.cancel()
@@ -165,20 +152,20 @@ class Stages:
         patience = 0.0
         for node, item in reached.items():
             if item.silent:
-                known = self._journal.reliability.answered(running.key, node)
-                seconds = self._timeouts.silence if known else min(self._timeouts.first_answer, self._timeouts.silence)
+                known = self.journal.reliability.answered(running.key, node)
+                seconds = self.timeouts.silence if known else min(self.timeouts.first_answer, self.timeouts.silence)
                 patience = min(patience or seconds, seconds)
-                self._journal.note_silence(running.key, node, _waits(item.message_with_advice, known, seconds))
+                self.journal.note_silence(running.key, node, _waits(item.message_with_advice, known, seconds))
             else:
-                self._journal.reliability.note_answer(running.key, node)
-                self._journal.note_silence(running.key, node, None)
+                self.journal.reliability.note_answer(running.key, node)
+                self.journal.note_silence(running.key, node, None)
         return patience
 
     async def _submit_or_adopt(self, running: RunningTrial, is_new: bool) -> None:
         """Submit a trial, also one whose earlier engine was killed before it could; adopt any other."""
-        known = None if is_new else await self._executor.adopt(running.trial)
-        if known is None and self._journal.trials[running.key].state is State.SUBMITTED:
-            await self._executor.submit(running.trial)
+        known = None if is_new else await self.executor.adopt(running.trial)
+        if known is None and self.journal.trials[running.key].state is State.SUBMITTED:
+            await self.executor.submit(running.trial)
 
     async def _reach(self, running: RunningTrial, is_new: bool) -> None:
         """Submit or adopt a trial; unreachable machines, which may hold it already, are retried past its deadline."""
@@ -192,22 +179,22 @@ class Stages:
                     running.end(_unanswered(error))
                 elif self._is_overdue(running):
                     cause = message("unreachable", cause=error.message)
-                    running.end(TrialEnd(State.FAILED, why_overdue(cause, self._timeouts.silence)))
+                    running.end(TrialEnd(State.FAILED, why_overdue(cause, self.timeouts.silence)))
             except StorageError:
                 raise
             except DlperfError as error:
                 running.end(TrialEnd(State.FAILED, error.message))
-            await asyncio.wait({running.ended}, timeout=self._timeouts.reconnect)
+            await asyncio.wait({running.ended}, timeout=self.timeouts.reconnect)
 
     def _is_overdue(self, running: RunningTrial) -> bool:
-        status, seconds = self._journal.trials[running.key], running.note_silence(True)
+        status, seconds = self.journal.trials[running.key], running.note_silence(True)
         late = seconds_late(running.planned.launch, status, running.seconds_since)
-        return is_overdue(late, seconds, self._timeouts.silence)
+        return is_overdue(late, seconds, self.timeouts.silence)
 
     def _wait_noted(self, running: RunningTrial, error: UnreachableError) -> None:
         if not running.noted:
             running.noted = True
-            self._journal.note(message("waits_for_machine", cause=error.message), running.key)
+            self.journal.note(message("waits_for_machine", cause=error.message), running.key)
 
     async def cancel(self, running: RunningTrial) -> None:
         """Ask the machines to end a trial; the journal notes a machine that does not answer."""
@@ -215,27 +202,27 @@ class Stages:
         if running.ended.done():
             return
         try:
-            await self._executor.cancel(running.trial)
+            await self.executor.cancel(running.trial)
         except DlperfError as error:
             running.end(_unanswered(error))
 
     async def archive(self, running: RunningTrial, ending: TrialEnd) -> TrialResult:
         """Seal and measure the files of the trial."""
-        status = replace(self._journal.trials[running.key], state=ending.state, cause=ending.cause)
+        status = replace(self.journal.trials[running.key], state=ending.state, cause=ending.cause)
         return await run_in_background(lambda: self._seal_and_measure(running, status))
 
     def _patience(self, ending: TrialEnd) -> float:
         """Return the seconds to wait for files on a silent machine: none for one that was given up before."""
         if ending.state is State.SUCCEEDED:
             return math.inf
-        return 0.0 if ending.cause and ending.cause.mentions(*UNREACHABLE) else self._timeouts.collect
+        return 0.0 if ending.cause and ending.cause.mentions(*UNREACHABLE) else self.timeouts.collect
 
     def _seal_and_measure(self, running: RunningTrial, status: TrialStatus) -> TrialResult:
         seal(running.trial.paths)
-        derived = derive(running.trial.paths, running.planned, status, self._logs)
+        derived = derive(running.trial.paths, running.planned, status, self.logs)
         write_derived(running.trial.paths, derived)
         if derived.result.cause == status.cause:
-            self._right.append(status)
+            self.right.append(status)
         return derived.result
 
     async def _collected(self, running: RunningTrial, ending: TrialEnd) -> TrialEnd:
@@ -248,7 +235,7 @@ class Stages:
         except StorageError:
             raise
         except DlperfError as error:
-            self._journal.note(message("not_all_collected", cause=error.message), running.key)
+            self.journal.note(message("not_all_collected", cause=error.message), running.key)
             if ending.state is not State.SUCCEEDED:
                 return ending
             if isinstance(error, UnreachableError):
@@ -260,12 +247,12 @@ class Stages:
         give_up = time.monotonic() + patience
         while True:
             try:
-                return await self._executor.collect(running.trial)
+                return await self.executor.collect(running.trial)
             except UnreachableError as error:
                 if running.cancel_wanted or time.monotonic() > give_up:
                     raise
                 self._wait_noted(running, error)
-                await asyncio.sleep(self._timeouts.reconnect)
+                await asyncio.sleep(self.timeouts.reconnect)
 
 
 def _show_pending(running: RunningTrial, reason: Message | None) -> None:
