@@ -102,6 +102,11 @@ def prepare(folder: Path, options: str = "", port: int | None = None) -> Sshd:
     return server
 
 
+def log_in_as_operator(server: Sshd) -> None:
+    """Make this process one of the operator's, with an ssh that takes the home folder from HOME."""
+    os.environ |= {"HOME": str(server.operator), "PATH": f"{Path(__file__).with_name('bin')}:{os.environ['PATH']}"}
+
+
 @pytest.fixture
 def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
     """A started server; HOME is the operator's."""
