@@ -173,7 +173,7 @@ def test_campaigns_of_version_0_1_are_refused_before_anything_is_changed(tmp_pat
     (tmp_path / "runs/first/campaign.yaml").write_text("name: first\n")
     before = files(tmp_path)
     with pytest.raises(
-        RequestError, match=r"runs/first: of dlperf 0\.1, which this version does not read: move out of"
+        RequestError, match=r"runs/first: of dlperf 0\.1, which this version does not read: move it out of"
     ):
         build_site(WorkspacePaths(tmp_path))
     assert files(tmp_path) == before

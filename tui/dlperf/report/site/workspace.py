@@ -78,7 +78,7 @@ def update_workspace(workspace: WorkspacePaths, accept: bool = False) -> list[st
 
 def _refuse_campaigns_of_0_1(workspace: WorkspacePaths) -> None:
     if unread := workspace.unread():
-        raise RequestError(f"{unread}: move out of {workspace.runs}, or build with dlperf 0.1")
+        raise RequestError(f"{unread}: move it out of {workspace.runs}, or build with dlperf 0.1")
 
 
 def _release(version: str) -> tuple[int, ...]:
