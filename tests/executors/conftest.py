@@ -19,6 +19,7 @@ def home(tmp_path, monkeypatch):
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # a node that a test kills leaves its temporary files
     return folder
 
 
