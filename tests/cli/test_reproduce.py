@@ -104,7 +104,7 @@ def test_another_machine_is_another_result_only_beyond_what_machines_differ_by()
 def test_a_result_is_named_so_that_one_row_is_meant() -> None:
     rows = [row(1.0), row(2.0, campaign="second"), replace(row(1.0), batch_size=64, value=None)]
     assert find_result("second/" + rows[0].id, rows).value == 2.0
-    with pytest.raises(RequestError, match="2 results have this name"):
+    with pytest.raises(RequestError, match=r"2 results have this name: write one of [^…]*$"):
         find_result(rows[0].id, rows)
     with pytest.raises(RequestError, match="has no value"):
         find_result(rows[2].id, rows)

@@ -22,8 +22,9 @@ def find_result(text: str, rows: Sequence[ConfigurationResult]) -> Configuration
     selector = parse_selector(text, rows)
     found = [row for row in rows if selector.matches(row)]
     if len(found) != 1:
-        names = ", ".join(sorted({f"{row.campaign}/{row.id}" for row in found})[:3])
-        raise RequestError(f"{text}: {len(found)} results have this name ({names} …): write CAMPAIGN/CONFIGURATION")
+        names = sorted({f"{row.campaign}/{row.id}" for row in found})
+        listed = ", ".join(names[:3] + ["…"] * (len(names) > 3))
+        raise RequestError(f"{text}: {len(found)} results have this name: write one of {listed}")
     if found[0].value is None:
         raise RequestError(f"{text}: has no value ({found[0].status}): choose a result with one from `dlperf results`")
     return found[0]
