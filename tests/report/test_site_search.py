@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dlperf.report.files.search import CUT, JOINER, WORDS, segment_index, segment_words
+from dlperf.report.site.unsearched import on_page_content, on_page_context
 
 
 def test_a_listed_word_is_cut_out_of_a_longer_run() -> None:
@@ -92,3 +94,14 @@ def test_the_rank_of_a_single_page_comes_before_that_of_its_folder(tmp_path: Pat
 def test_a_site_without_a_search_stays_as_it_is(tmp_path: Path) -> None:
     segment_index(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_that_the_search_leaves_out_stays_on_its_page() -> None:
+    page = SimpleNamespace(url="a.html")
+    kept, left_out = "<table><tr><td>found</td></tr></table>", "<table>\n<tr><td>not found</td></tr></table>"
+    parts = f'<h1 id="a">A</h1>{kept}<h2 data-search-exclude="true" id="b">B</h2>{left_out}{left_out}'
+    html = f'{parts}<h2 id="c">C</h2>{kept}<p>\\1</p>'
+    page.content = on_page_content(html, page=page)  # type: ignore[arg-type]
+    assert page.content.count("<table>") == page.content.count(kept) == 2
+    on_page_context({}, page=page)  # type: ignore[arg-type]
+    assert page.content == html

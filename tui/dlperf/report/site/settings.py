@@ -177,6 +177,7 @@ def _places(code: Code, settings: SiteSettings) -> Settings:
     address = site_address(settings)
     others = "".join(f"/{root_of(other)}\n" for other in CODES if root_of(other) and not root_of(code))
     return {
+        "hooks": [str(Path(__file__).with_name("unsearched.py"))],
         "docs_dir": f"docs/{root_of(code)}".rstrip("/"),
         "site_dir": f"html/{root_of(code)}".rstrip("/"),
         **({"exclude_docs": others} if others else {}),
