@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlperf.formats.samples import Run
-from dlperf.measured.findings.runs import findings_of_run
+from dlperf.measured.findings.runs import checked_run, findings_of_run
 from dlperf.measured.throughput.figure import Figure, figure_of
 from dlperf.measured.throughput.lost import lost_time
 from dlperf.measured.throughput.reading import NotEstimable, Reading
@@ -63,7 +63,7 @@ def test_every_figure_is_a_finite_speed_or_has_a_reason(
         result = figure_of(reading, rule)
     except NotEstimable:
         result = None
-    found = findings_of_run(reading, result)
+    found = findings_of_run(checked_run(reading, result))
     lost = lost_time(reading, 0)
 
     assert all(isfinite(value) and value > 0 for value in all_values(result))

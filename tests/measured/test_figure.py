@@ -7,7 +7,7 @@ from statistics import harmonic_mean
 
 import pytest
 
-from dlperf.measured.findings.runs import findings_of_run
+from dlperf.measured.findings.runs import checked_run, findings_of_run
 from dlperf.measured.throughput.estimators import ESTIMATORS, Rule, parse_estimator
 from dlperf.measured.throughput.figure import NATURAL, OTHER_ESTIMATORS, figure_of, pauses_of
 from dlperf.measured.throughput.reading import Estimate, NotEstimable, Reading
@@ -135,7 +135,7 @@ def test_a_pause_that_the_value_leaves_out_does_not_make_the_printed_rates_diffe
     figure = figure_of(reading, "steady(skip=20)")
 
     assert figure.value_printed == pytest.approx(figure.value_from_timestamps)
-    assert "printed_rate" not in [finding.code for finding in findings_of_run(reading, figure)]
+    assert "printed_rate" not in [finding.code for finding in findings_of_run(checked_run(reading, figure))]
 
 
 @pytest.mark.parametrize("unknown", ["time", "value"])
@@ -185,7 +185,7 @@ def test_no_rule_is_applied_twice_to_a_run_however_many_ask_for_it(monkeypatch: 
     for name, rule in ESTIMATORS.items():
         monkeypatch.setitem(ESTIMATORS, name, counted(name, rule))
     reading = Reading(run_of(value=STEPS, seconds_per_step=[0.5] * 200), gpus=2, batch_size=16)
-    findings_of_run(reading, figure_of(reading))
+    findings_of_run(checked_run(reading, figure_of(reading)))
 
     assert len(applied) == len(set(applied)) > 3
 

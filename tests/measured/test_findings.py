@@ -8,7 +8,7 @@ import pytest
 
 from dlperf.evidence.telemetry import GpuReading
 from dlperf.measured.findings.drift import trend
-from dlperf.measured.findings.runs import findings_of_run
+from dlperf.measured.findings.runs import checked_run, findings_of_run
 from dlperf.measured.findings.telemetry import findings_of_telemetry, idle_share
 from dlperf.measured.findings.trials import findings_of_scaling, findings_of_trials
 from dlperf.measured.throughput.figure import figure_of
@@ -26,7 +26,7 @@ def findings(*, rule: str = "mean()", known: dict[str, Any] | None = None, asked
     known = {"gpus": 2, "batch_size": 32} | (known or {})
     run = run_of(**columns)
     reading = Reading(run, **known)
-    found = findings_of_run(reading, figure_of(reading, rule), **(asked or {}))
+    found = findings_of_run(checked_run(reading, figure_of(reading, rule), **(asked or {})))
     return {finding.code: finding for finding in found}
 
 
@@ -206,7 +206,9 @@ def test_whole_seconds_are_no_evidence_against_a_printed_rate_over_a_short_windo
 
 
 def test_a_run_without_a_figure_still_has_findings() -> None:
-    found = findings_of_run(Reading(run_of(value=[], notes=["nan_loss", "odd_thing"], complete=False)), None)
+    found = findings_of_run(
+        checked_run(Reading(run_of(value=[], notes=["nan_loss", "odd_thing"], complete=False)), None)
+    )
 
     assert [finding.code for finding in found] == ["missing_end_marker", "nan_loss", "odd_thing"]
 

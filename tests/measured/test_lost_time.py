@@ -10,7 +10,7 @@ import pytest
 
 from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Run
-from dlperf.measured.findings.runs import findings_of_run
+from dlperf.measured.findings.runs import checked_run, findings_of_run
 from dlperf.measured.metrics import COMPUTED, Source
 from dlperf.measured.run import Measured, StatedFacts, measure_run
 from dlperf.table.load import load_results
@@ -58,7 +58,7 @@ def test_time_in_pauses_is_told_apart_by_the_lines_before_them() -> None:
         "evaluation": pytest.approx(100 * 10.5 / seconds),
         "checkpoint": pytest.approx(100 * 4 / seconds),
     }
-    assert "lost_time" in [finding.code for finding in findings_of_run(found.reading, found.figure)]
+    assert "lost_time" in [finding.code for finding in findings_of_run(checked_run(found.reading, found.figure))]
 
 
 def test_a_pause_shorter_than_a_step_counts_where_the_log_tells_of_it() -> None:
@@ -95,7 +95,9 @@ def test_the_slowest_rank_and_node_are_named() -> None:
     assert COMPUTED["slowest_rank"](source) == pytest.approx(20, rel=0.01)
     assert COMPUTED["slowest_node"](source) == pytest.approx(100 * (1.05 / 1.025 - 1), rel=0.01)
     assert [
-        str(finding.message) for finding in findings_of_run(found.reading, found.figure) if finding.code == "straggler"
+        str(finding.message)
+        for finding in findings_of_run(checked_run(found.reading, found.figure))
+        if finding.code == "straggler"
     ] == [
         "rank 5 takes 20.0 % longer for a step than the median of 8 ranks, and node 1 2.4 % longer than that of 2 nodes"
     ]
@@ -103,7 +105,7 @@ def test_the_slowest_rank_and_node_are_named() -> None:
 
 def test_equal_ranks_are_no_finding_and_a_single_one_is_compared_with_none() -> None:
     equal = read(ranked(0.01))
-    assert "straggler" not in [finding.code for finding in findings_of_run(equal.reading, equal.figure)]
+    assert "straggler" not in [finding.code for finding in findings_of_run(checked_run(equal.reading, equal.figure))]
     alone = read("".join(line for line in ranked(0.2).splitlines(keepends=True) if line.startswith("5: ")))
     assert COMPUTED["slowest_rank"](Source(planned(8), alone.reading, alone.figure)) is None
 
@@ -111,7 +113,7 @@ def test_equal_ranks_are_no_finding_and_a_single_one_is_compared_with_none() -> 
 def test_a_rank_that_is_slow_in_a_few_steps_holds_up_no_others() -> None:
     slow, equal = (ranked(excess).splitlines(keepends=True) for excess in (4.0, 0.0))
     once = read("".join([*slow[: 8 * 6], *equal[8 * 6 :]]))
-    assert "straggler" not in [finding.code for finding in findings_of_run(once.reading, once.figure)]
+    assert "straggler" not in [finding.code for finding in findings_of_run(checked_run(once.reading, once.figure))]
     assert COMPUTED["slowest_rank"](Source(planned(8), once.reading, once.figure)) > 5
 
 

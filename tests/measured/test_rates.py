@@ -9,7 +9,7 @@ import pytest
 
 from dlperf.formats.registry import parser_for
 from dlperf.formats.samples import Summary
-from dlperf.measured.findings.runs import findings_of_run
+from dlperf.measured.findings.runs import checked_run, findings_of_run
 from dlperf.measured.run import StatedFacts, measure_run
 from dlperf.measured.throughput.curve import curve_of
 from dlperf.measured.throughput.estimators import estimate
@@ -86,5 +86,5 @@ def test_a_printed_rate_of_one_micro_batch_is_multiplied_where_time_and_work_of_
     parser.finish()
     reading = Reading(parser.runs[0])
     figure = figure_of(reading)
-    codes = {finding.code for finding in findings_of_run(reading, figure)}
+    codes = {finding.code for finding in findings_of_run(checked_run(reading, figure))}
     assert (figure.value, "micro_batch_rate" in codes) == (pytest.approx(value), value > printed)

@@ -11,7 +11,7 @@ from dlperf.evidence.logs import BUILTIN_FORMATS, LogReader
 from dlperf.evidence.names import NameFacts, facts_of_name
 from dlperf.evidence.sources import SourceFile, find_files
 from dlperf.formats.samples import Run, Samples
-from dlperf.measured.findings.runs import findings_of_run
+from dlperf.measured.findings.runs import checked_run, findings_of_run
 from dlperf.measured.run import Measured, StatedFacts, measure_run
 from dlperf.measured.throughput.estimators import Estimator
 from dlperf.measured.throughput.figure import STEADY, Figure
@@ -171,13 +171,14 @@ def _parsed(log: str, run: Run, runs_in_log: int, options: ParseOptions, facts: 
     known = replace(known, batch_size=known.batch_size or None)  # 0 stands for a batch that only all GPUs share
     measured = measure_run(run, StatedFacts(known.gpus, None, known.batch_size), options.estimator)
     figure, reason = measured.figure, None if run.prints_only_metrics else measured.shortage
-    findings = findings_of_run(
+    checked = checked_run(
         measured.reading,
         figure,
         declared_gpus=options.gpus,
         declared_batch_size=options.batch_size,
         runs_in_log=runs_in_log,
     )
+    findings = findings_of_run(checked)
     hint = _hint(facts, known)
     findings = (*findings, note("guessed_from_name", guess=hint)) if hint else findings
     per_gpu = _value_of_one_gpu(measured)

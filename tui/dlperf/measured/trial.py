@@ -23,6 +23,7 @@ from dlperf.formats.programs.own import NUMERICS
 from dlperf.formats.samples import Run, Samples
 from dlperf.measured.causes import cause_of_trial
 from dlperf.measured.expectations import first_unmet, unlike_numerics
+from dlperf.measured.findings.checked_run import CheckedRun
 from dlperf.measured.findings.clock import (
     clock_set_between,
     clock_setting,
@@ -32,7 +33,7 @@ from dlperf.measured.findings.clock import (
 )
 from dlperf.measured.findings.gpu_errors import COUNTED, error_counts, findings_of_drivers
 from dlperf.measured.findings.program_faults import findings_of_programs
-from dlperf.measured.findings.runs import drift_of_run, findings_of_run
+from dlperf.measured.findings.runs import checked_run, findings_of_run
 from dlperf.measured.findings.telemetry import findings_of_processors, findings_of_telemetry, idle_share
 from dlperf.measured.findings.trials import findings_of_window
 from dlperf.measured.losses import losses_at_steps
@@ -115,6 +116,18 @@ class _MeasuredTrial:
         first, last = window_of(self.evidence, self.figure)
         return round(last - first - self.clock_setting, 6) if isfinite(last - first) else None
 
+    @cached_property
+    def checked(self) -> CheckedRun | None:
+        """The run as its checks look at it; None without records."""
+        if self.run is None:
+            return None
+        planned = self.planned
+        peak = planned.peak_tflops or planned.peak_limit
+        limit = flop_limit(planned.gflops_per_sample, planned.configuration.gpus_total, peak)
+        counted = self.figure is not None and counts_samples(self.figure.unit)
+        runs = len(self.evidence.runs)
+        return checked_run(self.run.reading, self.figure, runs_in_log=runs, flop_limit=limit if counted else None)
+
     @property
     def source(self) -> Source:
         machines = by_machine(self.evidence, self.telemetry)
@@ -176,7 +189,7 @@ def _result_of(trial: _MeasuredTrial, status: TrialStatus) -> TrialResult:
         first_line=estimate.first_line if estimate else None,
         last_line=estimate.last_line if estimate else None,
         window_seconds=trial.window_seconds,
-        drift=drift_of_run(trial.run.reading, figure) if trial.run else None,
+        drift=trial.checked.drift_of_start if trial.checked else None,
         idle=idle_share(row.reading for row in trial.rows if row.reading),
         telemetry_samples=min(map(len, trial.gpus), default=0),
         log=evidence.log,
@@ -224,7 +237,8 @@ def _estimator(planned: PlannedConfiguration, measured: Figure | None) -> str:
 
 def _findings(trial: _MeasuredTrial, why_no_figure: Message | None) -> tuple[Finding, ...]:
     """Return the caveats of a trial, the most serious first."""
-    evidence, found = trial.evidence, list(_run_findings(trial))
+    evidence, found = trial.evidence, list(findings_of_run(trial.checked)) if trial.checked else []
+    found += trial.run.findings if trial.run else ()
     found[:0] = findings_of_programs(evidence.programs, trial.planned.launch.command)
     if evidence.replaced_logs:
         found.insert(0, warning("log_replaced", logs=", ".join(evidence.replaced_logs)))
@@ -253,18 +267,6 @@ def _clock_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
         return findings_of_clock(*trial.records, moved)
     is_doubtful = moved or not has_times
     return findings_of_printed(trial.run.reading, figure, *trial.records, arrivals, moved) if is_doubtful else ()
-
-
-def _run_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
-    if trial.run is None:
-        return ()
-    planned, figure = trial.planned, trial.figure
-    peak = planned.peak_tflops or planned.peak_limit
-    limit = flop_limit(planned.gflops_per_sample, planned.configuration.gpus_total, peak)
-    counted = figure is not None and counts_samples(figure.unit)
-    runs = len(trial.evidence.runs)
-    found = findings_of_run(trial.run.reading, figure, runs_in_log=runs, flop_limit=limit if counted else None)
-    return (*found, *trial.run.findings)
 
 
 def _telemetry_findings(window: Sequence[TelemetryRow]) -> tuple[Finding, ...]:

@@ -94,3 +94,8 @@ class CheckedRun:
         is_running_mean = self.run.window == "cumulative" and self.timed_gaps.indices
         found = self.timed_trend if is_running_mean else self.printed_trend
         return found if found is not None and found.is_clear and not self.smooths else None
+
+    @property
+    def drift_of_start(self) -> float | None:
+        """The same relative to the speed at the start of the window."""
+        return self.drift.of_start if self.drift else None

@@ -98,21 +98,15 @@ NOTES = {
 """Findings by the code that a parser notes."""
 
 
-def drift_of_run(reading: Reading, figure: Figure | None) -> float | None:
-    """Return the change of the speed over the measured window, relative to its start; None if it is only noise."""
-    found = CheckedRun(reading, figure, None, None, 1, None).drift
-    return found.of_start if found else None
-
-
-def findings_of_run(
+def checked_run(
     reading: Reading,
     figure: Figure | None,
     declared_gpus: int | None = None,
     declared_batch_size: int | None = None,
     runs_in_log: int = 1,
     flop_limit: float | None = None,
-) -> tuple[Finding, ...]:
-    """Check a run and the value that it gave.
+) -> CheckedRun:
+    """Return a run and the value that it gave, as the checks look at them.
 
     Args:
         figure: None if the run gave none.
@@ -122,10 +116,14 @@ def findings_of_run(
         flop_limit: samples per second that the GPUs' dense peak allows.
     """
     declared = declared_gpus or reading.gpus, declared_batch_size or reading.batch_size or None
-    context = CheckedRun(reading, figure, *declared, runs_in_log, flop_limit)
+    return CheckedRun(reading, figure, *declared, runs_in_log, flop_limit)
+
+
+def findings_of_run(context: CheckedRun) -> tuple[Finding, ...]:
+    """Check a run and the value that it gave."""
     found = [check(context) for check in _CHECKS]
-    from_records = reading.run.window != "run"
-    noted = [_noted(code) for code in reading.run.notes if not (code == CONTINUED and from_records)]
+    from_records = context.run.window != "run"
+    noted = [_noted(code) for code in context.run.notes if not (code == CONTINUED and from_records)]
     return distinct([*(finding for finding in found if finding), *noted])
 
 
