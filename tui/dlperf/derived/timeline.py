@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from sys import maxsize
 
-from dlperf.evidence.gather import Evidence, gather, nodes_of
+from dlperf.evidence.gather import Evidence, gather
 from dlperf.evidence.logs import BLOCK, BUILTIN_FORMATS, LogReader, open_log
 from dlperf.evidence.telemetry import TelemetryRow
 from dlperf.formats.samples import Run
@@ -18,10 +18,9 @@ from dlperf.measured.model import TrialResult
 from dlperf.measured.run import Measured
 from dlperf.measured.statistics import outliers
 from dlperf.measured.trial import measured_of, result_of
-from dlperf.opening import is_regular
 from dlperf.plan import PlannedConfiguration
 from dlperf.redaction import Redactor
-from dlperf.runs.archive import TrialFiles, sha256_if_readable
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialStatus
 from dlperf.runs.schema import SCHEMA_VERSION
@@ -101,18 +100,14 @@ def origin_of(result: TrialResult, log_sha256: str | None, telemetry_sha256: Map
     return Origin(log_sha256, dict(telemetry_sha256), steps, lines, result.samples, VERSION)
 
 
-def _timeline_of(
-    paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, evidence: Evidence, measured: Measured | None
-) -> Timeline:
+def _timeline_of(paths: TrialPaths, result: TrialResult, evidence: Evidence, measured: Measured | None) -> Timeline:
     """Derive the timeline of a trial from its evidence."""
-    telemetry = {node.directory.name: node.telemetry for node in nodes_of(paths, planned) if is_regular(node.telemetry)}
-    digests = {name: sha256_if_readable(path) for name, path in telemetry.items()}
     points = [(step, _short(rate)) for step, rate in measured.curve.points] if measured else []
     log = log_of(paths, result)
     rows = [row for of_node in evidence.telemetry for row in of_node]
     series = {metric: thinned(_series(rows, metric)) for metric in METRICS}
     return Timeline(
-        origin_of(result, result.log_sha256, {name: digest for name, digest in digests.items() if digest}),
+        origin_of(result, result.log_sha256, evidence.telemetry_sha256),
         thinned(points),
         _outliers(points, result),
         {metric: line for metric, line in series.items() if len(line) > 1},
@@ -240,7 +235,7 @@ def derive(
     evidence = gather(paths, planned, logs, files, with_tails=_has_failed(status))
     measured = measured_of(evidence, planned)
     result = result_of(evidence, measured, planned, status)
-    timeline = _timeline_of(paths, planned, result, evidence, measured)
+    timeline = _timeline_of(paths, result, evidence, measured)
     return Derived(redacted_record(paths.result, result), redacted_record(paths.timeline, timeline))
 
 
@@ -251,7 +246,7 @@ def _has_failed(status: TrialStatus) -> bool:
 def derive_timeline(paths: TrialPaths, planned: PlannedConfiguration, result: TrialResult, logs: LogReader) -> Timeline:
     """Derive the timeline of a trial that was measured before."""
     evidence = gather(paths, planned, logs)
-    timeline = _timeline_of(paths, planned, result, evidence, measured_of(evidence, planned))
+    timeline = _timeline_of(paths, result, evidence, measured_of(evidence, planned))
     return redacted_record(paths.timeline, timeline)
 
 

@@ -49,6 +49,8 @@ class Evidence:
     job_tail: str = ""
     telemetry: tuple[tuple[TelemetryRow, ...], ...] = ()
     """By node."""
+    telemetry_sha256: Mapping[str, str] = field(default_factory=dict)
+    """By node, of those that have any."""
     duration_seconds: float | None = None
     """Of the node that took longest."""
     nodes: tuple[NodeFacts, ...] = ()
@@ -89,7 +91,7 @@ def gather(
         files: those of the trial, where more of them is read.
         with_tails: read the ends of logs, where a cause of failure is searched.
     """
-    nodes, files = nodes_of(paths, planned), files or TrialFiles(paths)
+    nodes, files = _nodes_of(paths, planned), files or TrialFiles(paths)
     record = read_record_if_whole(paths.trial, TrialRecord, read=files.read)
     exits = [_readable_json(node.exit, files) for node in nodes]
     telemetry = tuple(tuple(read_telemetry(node.telemetry, node.directory.name)) for node in nodes)
@@ -115,6 +117,9 @@ def gather(
         tails={node.directory.name: log_tail(node.log) for node in nodes} if len(nodes) > 1 and with_tails else {},
         job_tail=log_tail(paths.job_log) if with_tails else "",
         telemetry=telemetry,
+        telemetry_sha256={
+            node.directory.name: digest for node in nodes if (digest := files.sha256_of(node.telemetry)) is not None
+        },
         duration_seconds=max((_number(record, "duration_seconds") for record in exits), default=0.0) or None,
         nodes=tuple(
             NodeFacts(
@@ -136,7 +141,7 @@ def gather(
     )
 
 
-def nodes_of(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths]:
+def _nodes_of(paths: TrialPaths, planned: PlannedConfiguration) -> list[NodePaths]:
     """Return the folders of a trial's nodes, node 0 first, then any that the plan does not name."""
     wanted = [paths.node(node.name) for node in planned.launch.nodes]
     return [*wanted, *(node for node in paths.nodes() if node not in wanted)]
