@@ -61,6 +61,7 @@ def test_a_chart_shows_what_no_known_fault_raises_before_what_has_more_trials() 
     old = claimable(measured("alpha", value=500.0, campaign="old", hardware="v100"), *[500.0] * 5)
     old = replace(old, findings=(warning(fault),))
     both = replace(data, results=(old, *data.results), campaigns=data.campaigns | {"old": campaign([old])})
+    assert "one of 4 GPUs" in your_number(ENGLISH, both)
     assert [row.campaign for row in best_rows(both, both.current)] == ["on-1"]  # of four GPUs, the lower in the middle
 
 

@@ -22,7 +22,7 @@
   function titles(rows) {
     const varies = name => new Set(rows.map(row => dlperf.valueOf(row, name))).size > 1;
     const batch = varies("batch_size") ? dlperf.batchText : () => "";
-    return row => [of(row, "framework"), [of(row, "chip"), of(row, "precision"), dlperf.gpusText(dlperf.gpusOf(row)), batch(row)]
+    return row => [of(row, "framework"), [of(row, "chip"), of(row, "precision"), dlperf.scaleText(row), batch(row)]
       .filter(Boolean).join(" · ")];
   }
 

@@ -18,7 +18,7 @@
 
   const named = values => values.map(value => [value, value]);
   const titleOf = row => [of(row, "chip"), of(row, "framework"), of(row, "precision")].join(" · ");
-  const barTitle = row => [of(row, "framework"), [of(row, "precision"), dlperf.batchText(row), dlperf.gpusText(gpusOf(row))].filter(Boolean).join(" · ")];
+  const barTitle = row => [of(row, "framework"), [of(row, "precision"), dlperf.batchText(row), dlperf.scaleText(row)].filter(Boolean).join(" · ")];
 
   /* Offer what can be chosen beside what was, and return the rows of the chart. */
   function choose(form) {

@@ -77,7 +77,7 @@
       .sort((x, y) => x[1] - y[1]);
     return [[precision], times(one, other),
       costs.some(cost => isNaN(cost[1])) ? "" : costs.map(([chip, cost]) => `${chip} ${money(cost)}`).join(" < "),
-      pair ? [times(...pair) + " ", element("small", {}, [nameOf(pair[0]), ...pair.map(side => gpusText(gpusOf(side.row)))].join(" · ")), " ",
+      pair ? [times(...pair) + " ", element("small", {}, [nameOf(pair[0]), ...pair.map(side => dlperf.scaleText(side.row))].join(" · ")), " ",
         pair.map(doubt).find(Boolean) || ""] : ["–"],
       bestCell(one), bestCell(other)];
   }

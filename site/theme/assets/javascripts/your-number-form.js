@@ -5,7 +5,7 @@
   const root = document.querySelector(".your-number");
   if (!root || !window.dlperfFigures || !window.dlperfNumber) return;
   dlperf.open();
-  const { data, of, gpusOf, gpusText, text, distinct, element } = dlperf;
+  const { data, of, gpusOf, scaleText, text, distinct, element } = dlperf;
   const { words, commands, peaks } = window.dlperfNumber;
   const form = root.querySelector("form");
 
@@ -110,7 +110,7 @@
   const address = one => new URL(dlperf.addressOf(one.row), location).href;
   const nameOf = one => of(one.row, "framework");
   const trialsOf = one => [of(one.row, "n") && "n=" + of(one.row, "n"), text(of(one.row, "spread"), "spread")].filter(Boolean).join(", ");
-  const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), gpusText(gpusOf(one.row)),
+  const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), scaleText(one.row),
     of(one.row, "settings"), trialsOf(one)].filter(Boolean).join(" · ");
   const doubt = one => of(one.row, "caveats") ? dlperf.doubt(address(one), of(one.row, "caveats")) : "";
   const link = one => element("a", { href: address(one) }, nameOf(one));

@@ -78,6 +78,7 @@ def explorer_document(language: Language, everything: SiteData) -> dict[str, Any
         "roofline": data.roofline,
         "series": lambda row: data.series[row.framework],
         "support": data.support,
+        "together": lambda row: len(data.together(row)),
         "newest": lambda row: int(id(row) in newest),
         "training": lambda row: int(is_training(row)),
         "published": lambda row: int(not data.is_ours(row.campaign)),

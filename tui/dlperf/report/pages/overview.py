@@ -131,7 +131,7 @@ def best_of_origins(page: Page, rows: Iterable[ConfigurationResult], with_chip: 
 
 def _best_cell(page: Page, row: ConfigurationResult, with_chip: bool) -> FigureView:
     machine = [chip(page.data, row)] if with_chip else []
-    conditions = *machine, figures.precision_text(page.language, row), figures.gpus_text(page.language, row)
+    conditions = *machine, figures.precision_text(page.language, row), page.gpus_text(row)
     return FigureView(
         four_digits(_per_gpu(row)),
         at.html_address(page.path, at.configuration_page(row)),
@@ -145,6 +145,6 @@ def _conditions(page: Page, row: ConfigurationResult) -> str:
     words = (
         figures.precision_text(language, row),
         figures.batch_words(language, row),
-        figures.gpus_text(language, row),
+        page.gpus_text(row),
     )
     return " · ".join(filter(None, words))

@@ -173,6 +173,13 @@ class Page:
         """Return the number of GPUs, the batch size and the values of further axes."""
         return self.language.separator.join((figures.gpus_text(self.language, row), *self.settings(row)))
 
+    def gpus_text(self, row: ConfigurationResult) -> str:
+        """Return how many GPUs a result is of; one of several that were measured together says so."""
+        count = len(self.data.together(row))
+        if count > 1:
+            return self._("one of {count} GPUs", count=str(count))
+        return figures.gpus_text(self.language, row)
+
     def option(self, value: object) -> str:
         """Return a setting's value in words."""
         return figures.option_text(self.language, value)

@@ -27,11 +27,12 @@ def comparison_chart(page: Page, answer: Answer) -> Part:
 
 def ranked_bars(page: Page, answer: Answer, most: int | None = None) -> tuple[Bar, ...]:
     """Return the frameworks of a comparison as bars, with their precisions if these differ."""
-    rows = answer.ranked[:most]
-    drawn = bars(page, rows, [answer.on_each_machine(row) or page.data.together(row) for row in rows])
+    each = [answer.on_each_machine(row) or page.data.together(row) for row in answer.ranked]
+    each = sorted(each, key=lambda gpus: -median(one.score for one in gpus))[:most]
+    drawn = _bars(page, each)
     if not answer.mixed:
         return drawn
-    named = zip(drawn, rows, strict=True)
+    named = zip(drawn, (gpus[0] for gpus in each), strict=True)
     return tuple(replace(bar, name=f"{bar.name} ({figures.precision_text(page.language, row)})") for bar, row in named)
 
 
@@ -39,13 +40,13 @@ def _part(title: tuple[str, ...], unit: str, drawn: tuple[Bar, ...]) -> Part:
     return Part(tuple(map(md.unbroken, title)), bars=drawn, unit=unit)
 
 
-def bars(page: Page, rows: Results, gpus: Sequence[Results] = ()) -> tuple[Bar, ...]:
-    """Return a bar from zero for each result, as long as the best trial of any allows.
+def bars(page: Page, rows: Results) -> tuple[Bar, ...]:
+    """Return a bar from zero for each result, as long as the best trial of any allows."""
+    return _bars(page, [(row,) for row in rows])
 
-    Args:
-        gpus: of each result, those of all GPUs of which the bar shows the median.
-    """
-    each = gpus or [(row,) for row in rows]
+
+def _bars(page: Page, each: Sequence[Results]) -> tuple[Bar, ...]:
+    """Return a bar for the results of each on all its GPUs, of which it shows the median."""
     longest = max((max((*_trials(same), *(row.value or 0.0 for row in same))) for same in each), default=0.0) or 1.0
     return tuple(_bar(page, same, longest) for same in each)
 
