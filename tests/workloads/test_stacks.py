@@ -15,6 +15,7 @@ from dlperf.catalog.files.load import load_catalog
 from dlperf.executors.wheels import fetched_wheels
 from dlperf.formats.registry import parser_for
 from dlperf.plan import Selection, expand
+from dlperf.render.preview import preview_text
 from dlperf.substitution import fill
 
 pytestmark = trains
@@ -60,6 +61,24 @@ def test_hugging_face_compiles_layer_by_layer_where_that_is_asked_for():
     program = f"import sys; sys.argv = {given}; import stack_huggingface; {seen}"
     done = run(interpreter("transformers"), "-c", program, cwd=WORKLOADS, PYTHONPATH=str(WORKLOADS))
     assert done.stdout.split() == ["True"], done.stderr[-500:]
+
+
+PARSED = """\
+import sys
+from torch.distributed.run import get_args_parser
+found = get_args_parser().parse_args(sys.argv[1:])
+print(found.module, found.training_script, found.training_script_args.count("--logs"))
+"""
+
+
+def test_options_of_a_stack_are_none_of_torchrun(tmp_path):
+    """Without the -- between them, open_clip's --logs is an abbreviation of two of torchrun's."""
+    selection = Selection(("two",), ("open-clip",), ("clip-vit-b-32",), ("bf16",), (512,), ("1n2g",))
+    text = "id: two\ntitle: Two\ngpus_per_node: 2\naccelerator: h100-sxm\nnodes: [{name: a}]\n"
+    (tmp_path / "hardware.yaml").write_text(text)
+    launch = expand(selection, load_catalog(tmp_path)).configurations[0].launch
+    (words,) = [line.split()[2:] for line in preview_text(launch).splitlines() if line.startswith("exec torchrun")]
+    assert run(interpreter("torch"), "-c", PARSED, *words).stdout == "True open_clip_train.main 1\n"
 
 
 PRODUCTS = [

@@ -100,8 +100,13 @@ def plain(task: NodeLaunch) -> Words:
 
 @launcher("torchrun")
 def torchrun(task: NodeLaunch) -> Words:
-    """PyTorch's launcher with static rendezvous: ranks follow the order of the nodes."""
-    return ("torchrun", *_rendezvous(task, "-"), *task.launch.launcher_options, *task.launch.command)
+    """PyTorch's launcher with static rendezvous: ranks follow the order of the nodes.
+
+    Options of programs stand behind ``--``: torchrun refuses those that begin two of its own, such as ``--logs``.
+    """
+    module = 1 if task.launch.command[:1] == ("-m",) else 0
+    program = (*task.launch.command[:module], "--", *task.launch.command[module:])
+    return ("torchrun", *_rendezvous(task, "-"), *task.launch.launcher_options, *program)
 
 
 @launcher("multiproc")
