@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import math
 import os
 import random
@@ -188,8 +189,10 @@ class Chaos:
         if kind in SPOILS:
             if kind != "endless_line":
                 self.spoiled.add(folder.parent.name)
-            with contextlib.suppress(FileNotFoundError):  # it has just ended and was removed
+            try:
                 SPOILS[kind](folder)
+            except OSError as error:  # it has just ended and was removed, or its disk takes no more files
+                return error.errno == errno.ENOENT
             return True
         self.spoiled |= trials_of(server.home)
         if kind == "home":
