@@ -16,7 +16,7 @@ from dlperf.nodes import supervisor
 from dlperf.nodes.supervisor import files, operations, processes
 from dlperf.nodes.supervisor.files import confined, write_json
 from dlperf.nodes.supervisor.trial.endings import Moment, cancel_request, ending_of, exit_record, limit_reached
-from dlperf.nodes.supervisor.trial.run import supervise
+from dlperf.nodes.supervisor.trial.run import claim, supervise
 
 
 def causes_in_code() -> Iterator[tuple[str, set[str]]]:
@@ -83,6 +83,18 @@ def test_a_payload_gives_itself_no_endless_time_to_end(grace, counts, tmp_path, 
     monkeypatch.chdir(tmp_path)
     Path("cancel.json").write_text(f'{{"grace_seconds": {grace}, "state": "cancelled", "cause": {{}}}}')
     assert bool(cancel_request()) is counts
+
+
+def test_a_trial_is_claimed_once_where_files_have_no_hard_links(tmp_path, monkeypatch):
+    def refuse(*_: str) -> None:
+        raise PermissionError
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "link", refuse)
+    record = processes.identity_of(os.getpid())
+    assert [claim(record), claim(record)] == [True, False]
+    assert [path.name for path in tmp_path.iterdir()] == ["supervisor.json"]
+    assert processes.claimed(str(tmp_path)) == record
 
 
 def test_a_supervisor_that_died_before_it_claimed_its_trial_is_started_again(tmp_path, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -9,7 +11,7 @@ import sys
 
 import pytest
 
-from dlperf.errors import RequestError
+from dlperf.errors import DlperfError, RequestError
 from dlperf.runs.lock import engine_lock, engine_pid
 from dlperf.runs.paths import CampaignPaths
 
@@ -52,3 +54,12 @@ def test_a_killed_engine_holds_nothing(holder, tmp_path):
 
 def test_a_campaign_that_never_ran_has_no_engine(tmp_path):
     assert engine_pid(CampaignPaths(tmp_path)) is None
+
+
+def test_a_file_system_without_locks_is_said_with_the_file(tmp_path, monkeypatch):
+    def refuse(*_: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(DlperfError, match=r"engine\.lock: cannot be locked \(No locks available\): put the workspace"):
+        engine_lock(CampaignPaths(tmp_path)).__enter__()

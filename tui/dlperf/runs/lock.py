@@ -41,11 +41,19 @@ def _open(path: Path) -> int:
 
 def _acquire(descriptor: int, paths: CampaignPaths) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while not _locked(descriptor, fcntl.LOCK_EX):
+    while not _locked_alone(descriptor, paths):
         if time.monotonic() > deadline:
             owner = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
             raise RequestError(f"campaign {paths.name!r}: an engine runs already (process {owner})")
         time.sleep(0.02)
+
+
+def _locked_alone(descriptor: int, paths: CampaignPaths) -> bool:
+    try:
+        return _locked(descriptor, fcntl.LOCK_EX)
+    except OSError as error:
+        advice = "put the workspace on a file system with locks (flock)"
+        raise DlperfError(f"{paths.lock}: cannot be locked ({error.strerror}): {advice}") from error
 
 
 def _locked(descriptor: int, kind: int) -> bool:

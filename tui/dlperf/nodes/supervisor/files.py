@@ -38,6 +38,25 @@ def write_atomic(path: str, data: bytes, mode: int = 0o600, durable: bool = True
         raise
 
 
+def make_once(path: str, data: bytes) -> None:
+    """Make a file that appears with its content, by a hard link; where the file system has none, in two steps.
+
+    Raises:
+        FileExistsError: it is there.
+    """
+    temporary = f"{path}.{os.getpid()}"
+    write_atomic(temporary, data, durable=False)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+            stream.write(data)
+    finally:
+        os.unlink(temporary)
+
+
 def write_json(path: str, value: Json, durable: bool = True) -> None:
     write_atomic(path, json_bytes(value), durable=durable)
 

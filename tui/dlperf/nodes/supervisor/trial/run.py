@@ -12,7 +12,19 @@ import threading
 import time
 from typing import List, Optional
 
-from ..files import SCHEMA, Json, flush, read_json, read_text, reserve, reserved, write_json, write_reserved
+from ..files import (
+    SCHEMA,
+    Json,
+    flush,
+    json_bytes,
+    make_once,
+    read_json,
+    read_text,
+    reserve,
+    reserved,
+    write_json,
+    write_reserved,
+)
 from ..host.containers import image_digest, keeps_containers, remove_containers, runtime_variables
 from ..host.libraries import Libraries
 from ..host.machine import driver_errors, environment, vendor_here
@@ -60,15 +72,11 @@ def supervise(directory: str) -> None:
 
 
 def claim(record: Json) -> bool:
-    """Claim this trial by a hard link, which is made once; False where another supervisor has it."""
-    temporary = f"supervisor.json.{os.getpid()}"
-    write_json(temporary, record, durable=False)  # ``write_environment`` waits for the disk
+    """Claim this trial by a file that is made once; False where another supervisor has it."""
     try:
-        os.link(temporary, "supervisor.json")
+        make_once("supervisor.json", json_bytes(record))  # ``write_environment`` waits for the disk
     except FileExistsError:
         return False
-    finally:
-        os.unlink(temporary)
     return True
 
 
