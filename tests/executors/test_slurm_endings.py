@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 
 import pytest
@@ -97,6 +98,7 @@ async def test_a_killed_supervisor_is_a_loss(executor, home, tmp_path):
     assert "left no exit file" in str(observation.cause)
     for pid in processes_of(trial):  # this cluster has no control groups: what is left would keep the node's lease
         os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(record["temporary"])  # as the removal of the trial's folder would
 
 
 async def test_a_requeued_job_is_not_run_over_its_own_files(executor, slurm, tmp_path):
