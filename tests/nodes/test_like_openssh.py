@@ -175,6 +175,9 @@ CASES = {
         True, lambda server: _named("jump")(server) + _known(server), _JUMP, destination="inner"
     ),
     "jump host unknown": Case(False, _known, _JUMP, destination="inner"),
+    "jump host unknown, and its check turned off": Case(
+        True, _known, f"StrictHostKeyChecking no\n{_JUMP}", destination="inner"
+    ),
     "machine behind the jump host unknown": Case(False, _named("jump"), _JUMP, destination="inner"),
     "two jump hosts and the machine known": Case(
         True, lambda server: _named("first", "jump")(server) + _known(server), _JUMPS, destination="inner"
@@ -262,7 +265,7 @@ async def test_dlperf_connects_where_ssh_does(sshd: Sshd, name: str):
 
 BEYOND_ASYNCSSH = (
     *("comments that are not UTF-8", "no file for the first key", "Match exec", "Match final"),
-    "addresses are checked, too",
+    *("addresses are checked, too", "jump host unknown, and its check turned off"),
 )
 """Where ``transport: openssh`` is needed."""
 
