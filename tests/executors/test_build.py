@@ -46,6 +46,14 @@ async def test_the_time_of_a_build_is_not_measured_and_has_its_own_deadline(exec
     assert json.loads(node_of(trial).exit.read_text())["duration_seconds"] < 2.0
 
 
+async def test_an_image_that_is_built_has_the_room_for_temporary_files_of_the_node(executor, built, tmp_path):
+    trial = built("printenv TMPDIR >made", program="cat {build}/made; printenv TMPDIR")
+    await run_to_end(executor, trial)
+    of_node, of_trial = node_of(trial).log.read_text().splitlines()
+    assert of_node == str(tmp_path)
+    assert of_trial.startswith(f"{tmp_path}/dlperf-")
+
+
 @pytest.fixture
 def odd_home(tmp_path, monkeypatch):
     """A home folder whose path a shell must quote."""

@@ -10,7 +10,7 @@ import subprocess
 import textwrap
 import threading
 import time
-from typing import List, Optional
+from typing import Dict, List, Optional
 
 from ..files import (
     SCHEMA,
@@ -30,7 +30,7 @@ from ..host.libraries import Libraries
 from ..host.machine import driver_errors, environment, vendor_here
 from ..host.telemetry import RowFile, open_telemetry
 from ..lease import LeaseHeldError, is_on_path, release_lease, take_lease, take_machine, why_unusable
-from ..processes import MARK_VARIABLE, identity_of, name_supervisor
+from ..processes import MARK_VARIABLE, Variables, identity_of, name_supervisor
 from ..scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
 from .endings import (
     DEFAULT_GRACE_SECONDS,
@@ -153,8 +153,12 @@ class Supervisor:
         self.monitor.arrivals.start(self.started.monotonic)
         self.probes = threading.Thread(target=self.write_environment)
         self.probes.start()
-        command = self.job["command"]
-        return self.run_process(in_group(self.record["group"], command)) if command else self.watch(None)
+        command, temporary = self.job["command"], self.record["temporary"]
+        if not command:
+            return self.watch(None)
+        # in a container the folder is not there, and an image that is built or pulled may need more room than it has
+        variables = {b"TMPDIR": os.fsencode(temporary)} if temporary and not self.container else {}
+        return self.run_process(in_group(self.record["group"], command), variables=variables)
 
     def write_environment(self) -> None:
         found_by = "group" if self.record["group"] else "descent" if self.adopts else "label" if self.keeps else "mark"
@@ -163,19 +167,17 @@ class Supervisor:
             self.facts = dict(environment(self.container), processes_found_by=found_by)
             write_json("environment.json", self.facts, durable=False)
 
-    def run_process(self, command: List[str], log: str = "out.log") -> Ending:
+    def run_process(self, command: List[str], log: str = "out.log", variables: Variables = None) -> Ending:
         try:
-            self.payload = self.start_process(command, log)
+            self.payload = self.start_process(command, log, variables or {})
         except OSError as error:
             return Ending("failed", message("cannot_start", command=command[0], reason=str(error.strerror)))
         return self.watch(self.payload)
 
-    def start_process(self, command: List[str], path: str) -> "subprocess.Popen[bytes]":
+    def start_process(self, command: List[str], path: str, given: Dict[bytes, bytes]) -> "subprocess.Popen[bytes]":
         """Start a process in its own session, which writes to the log file directly."""
-        variables = runtime_variables(self.container)
+        variables = {**runtime_variables(self.container), **given}
         variables[MARK_VARIABLE.encode("ascii")] = self.mark.encode("utf-8")
-        if self.record["temporary"]:
-            variables[b"TMPDIR"] = os.fsencode(self.record["temporary"])
         log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             return subprocess.Popen(
