@@ -1,7 +1,5 @@
 """The frameworks that ran the same work on the same hardware, and what may be claimed of the first two."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """``dlperf build-site``: results → Markdown pages and files in ``site/build`` → ``site/html``."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The verdicts of a gate as files for CI: JUnit XML, a Markdown summary, a badge."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Evidence of a result from the run directory: script, environment, timeline and log of a trial."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

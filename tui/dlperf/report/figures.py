@@ -1,7 +1,5 @@
 """Format throughputs, ratios and configurations as plain text for table cells."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence

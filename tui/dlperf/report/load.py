@@ -1,7 +1,5 @@
 """Load a workspace's results, reports and catalogue for the pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Facts probed on a node, as reports show them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

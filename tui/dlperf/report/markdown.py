@@ -4,8 +4,6 @@ Values within a line have every special character of Markdown and HTML replaced 
 Longer texts (scripts, log lines) are in ``<pre>``, where HTML escaping suffices.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

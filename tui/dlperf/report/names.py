@@ -1,7 +1,5 @@
 """Names of frameworks, hardware and models as reports print them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -3,8 +3,6 @@
 ``result.json`` and ``timeline.json`` may have been edited by whoever sent them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 

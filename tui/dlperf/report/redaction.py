@@ -1,7 +1,5 @@
 """What the site must not show: secrets of campaigns, home folders and user names of nodes."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Mapping

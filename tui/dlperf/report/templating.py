@@ -4,8 +4,6 @@ All output is escaped for both Markdown and HTML, so that data is plain text in 
 attributes. Templates in the workspace's ``site/templates`` override those of this package.
 """
 
-from __future__ import annotations
-
 import html
 import os
 import re

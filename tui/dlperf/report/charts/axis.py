@@ -1,7 +1,5 @@
 """Axes: the position of each value, and the ticks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

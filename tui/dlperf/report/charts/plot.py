@@ -1,7 +1,5 @@
 """Lines over two axes: throughput by step, power by second."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """The style of each series in a chart, and the format of coordinates."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """What the pages are made of, and where each result comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Group items by what they have in common."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar

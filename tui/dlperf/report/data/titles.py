@@ -1,7 +1,5 @@
 """The names of sources, models, frameworks and machines, as pages show them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What several GPUs of a host measured together, each on its own: one point of a history, and one value in tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from statistics import median_low
 

@@ -1,7 +1,5 @@
 """Results as JSON, CSV and columns for Parquet."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

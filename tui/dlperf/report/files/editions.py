@@ -1,7 +1,5 @@
 """Named editions: copies of the site that later builds keep; and addresses of pages that moved."""
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile

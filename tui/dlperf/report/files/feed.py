@@ -1,7 +1,5 @@
 """The Atom feed of new results (RFC 4287)."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from urllib.parse import urlsplit

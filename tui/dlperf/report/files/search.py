@@ -1,7 +1,5 @@
 """Shrink MkDocs's search index, add the titles of configurations to it, and segment its Chinese words."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping

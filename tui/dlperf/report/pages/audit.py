@@ -1,7 +1,5 @@
 """The audit page: third-party results compared with the raw logs published with them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Compare: all results as one chart and one table that scripts filter, sort and set side by side."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The pages of frameworks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dlperf.catalog.model import Framework

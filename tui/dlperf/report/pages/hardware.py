@@ -1,7 +1,5 @@
 """The pages of machines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dlperf.catalog.hardware import Accelerator, Hardware

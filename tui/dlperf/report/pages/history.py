@@ -1,7 +1,5 @@
 """The history page: each configuration across campaigns, with regressions marked."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

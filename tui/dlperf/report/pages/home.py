@@ -1,7 +1,5 @@
 """The home page: the frameworks with the highest throughput first, then one table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The methodology page: how to read a result, what is claimed, tests and protocols, with comparisons as examples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

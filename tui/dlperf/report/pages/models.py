@@ -1,7 +1,5 @@
 """The page of a model: the results of all sources on one case, by accelerator."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The chart of the home page: the best result of each accelerator and family of frameworks, for each GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

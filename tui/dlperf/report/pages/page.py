@@ -1,7 +1,5 @@
 """The context of every page: language, data and path, with links relative to it and tables of results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType

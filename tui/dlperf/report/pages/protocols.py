@@ -1,7 +1,5 @@
 """Protocols and estimators of the methodology page, and a protocol's facts on other pages."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from dlperf.catalog.metrics import Protocol

@@ -1,7 +1,5 @@
 """How a result is cited, and how it is disputed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from hashlib import sha256
 from urllib.parse import quote, urlencode, urlsplit

@@ -1,7 +1,5 @@
 """Third-party results over releases of their framework: values side by side, for each was printed once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Your number: how good a reader's throughput is, and what training costs at the reader's prices."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median

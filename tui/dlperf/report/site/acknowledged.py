@@ -1,7 +1,5 @@
 """``site/acknowledged.yaml``: what looks like a secret in a published file and is none, with the reason."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

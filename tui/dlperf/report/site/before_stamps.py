@@ -1,7 +1,5 @@
 """Convert a workspace that holds copies of theme, guide and settings, as dlperf wrote them before version 0.2."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ To find the end of a block of HTML, Markdown parses all its tags; MkDocs does so
 may name. That was half the time of a build; searching for the closing tag takes a fraction of it.
 """
 
-from __future__ import annotations
-
 import re
 
 from markdown import Extension, Markdown

@@ -1,7 +1,5 @@
 """Paths of pages and downloads, relative to the root of a language's pages."""
 
-from __future__ import annotations
-
 import hashlib
 import posixpath
 import re

@@ -1,7 +1,5 @@
 """What search engines read of a page besides its text: when its results changed, and which files hold its data."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Run MkDocs on the Markdown pages of both languages and add the data files."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Map a function over independent items in one forked process per core."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """``dlperf serve-site``: serve the site on 127.0.0.1 and rebuild it when its inputs change."""
 
-from __future__ import annotations
-
 import io
 import sys
 import threading

@@ -1,7 +1,5 @@
 """``mkdocs.yml`` of a workspace: what its owner sets of the site, added to the settings that come with dlperf."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path

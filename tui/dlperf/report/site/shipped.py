@@ -1,7 +1,5 @@
 """Theme, guide and redirects of every site, which come with dlperf."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from dlperf import opening

@@ -1,7 +1,5 @@
 """What MkDocs builds from beside the generated pages: theme, guide, pages of the owner, settings of each language."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Create a workspace, and bring one that another version of dlperf wrote up to date."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

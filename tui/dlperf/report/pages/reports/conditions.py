@@ -1,7 +1,5 @@
 """The conditions of the results of a report: plans, machines, software and commands, and a table to compare them."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 

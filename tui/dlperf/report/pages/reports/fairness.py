@@ -1,7 +1,5 @@
 """Differences in conditions between the frameworks of a report."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

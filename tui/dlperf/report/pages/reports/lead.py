@@ -1,7 +1,5 @@
 """What may be claimed of the two frameworks with the highest throughput."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median

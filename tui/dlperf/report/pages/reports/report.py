@@ -1,7 +1,5 @@
 """The report of one source on one case, and the list of all reports."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Collection, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """Result tables of a report: grids over two axes, lists, and missing results."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

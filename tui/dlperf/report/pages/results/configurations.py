@@ -1,7 +1,5 @@
 """The page of a group of configurations, with a section of evidence for each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

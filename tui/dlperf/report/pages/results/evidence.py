@@ -1,7 +1,5 @@
 """Evidence of a configuration's trials: charts, log lines and the commands to repeat and to recompute them."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping

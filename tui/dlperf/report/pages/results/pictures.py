@@ -1,7 +1,5 @@
 """Results as charts: the fastest frameworks, and the scaling of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median

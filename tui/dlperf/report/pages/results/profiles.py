@@ -1,7 +1,5 @@
 """Steps of a configuration under a profiler."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dlperf.derived.profiles import Profile

@@ -1,7 +1,5 @@
 """Tables of the outcome and artifacts of each trial of a configuration."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
