@@ -12,11 +12,14 @@ from claimable import CONDITIONS, claimable, of_trials
 from dlperf.measured.findings.program_faults import UNFAIR
 from dlperf.messages import ENGLISH
 from dlperf.messages.finding import warning
+from dlperf.report.answer import answers
 from dlperf.report.build import overview_pages, tables
 from dlperf.report.data import SiteData
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.overview import best_rows
+from dlperf.report.pages.page import Page
+from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.pages.your_number import your_number
 from dlperf.report.site import locations as at
 
@@ -69,3 +72,12 @@ def test_your_number_says_how_far_gpus_of_a_kind_are_apart() -> None:
     said = your_number(ENGLISH, on_gpus("2026-01-02T00:0{}:00Z", TOGETHER))
     assert "the fastest GPU was ahead of the slowest by 0.7 % (median; 0.7 % to 0.7 %)" in said
     assert "How sure is such a ratio" not in your_number(ENGLISH, sample())
+
+
+def test_a_chart_of_two_gpus_that_no_claim_is_about_is_titled_with_both() -> None:
+    data = on_gpus("2026-01-02T00:0{}:00Z", dict([*TOGETHER.items()][:2]))
+    rivals = tuple(replace(row, framework="beta") for row in data.results)
+    both = replace(data, results=(*data.results, *rivals))
+    (answer,) = answers(both.results, both.context)
+    title = comparison_chart(Page(ENGLISH, both, at.HOME), answer).title
+    assert Document(title[-1]).text == "on V100, 2 GPUs each on its own"

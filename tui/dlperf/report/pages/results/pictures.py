@@ -6,11 +6,12 @@ from statistics import median
 
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, contest_of, gpus_of
+from dlperf.report.answer import Answer, chip, contest_of, gpus_of
 from dlperf.report.data import grouped, is_published
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Bar, Part
 from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import Claim
 
 Results = Sequence[ConfigurationResult]
 
@@ -19,8 +20,16 @@ def comparison_chart(page: Page, answer: Answer) -> Part:
     """Return the frameworks of a comparison as bars, the highest first, under the conditions that they share."""
     title = [*_series_title(page, answer.shared), figures.gpus_text(page.language, answer.best)]
     if answer.claim and page.data.kind(answer.best.campaign) == "measured":
-        title.append(page._("on {gpus}", gpus=gpus_of(page.language, page.data, answer.claim)))
+        title.append(page._("on {gpus}", gpus=_gpus(page, answer, answer.claim)))
     return _part(tuple(title), answer.best.unit, ranked_bars(page, answer))
+
+
+def _gpus(page: Page, answer: Answer, found: Claim) -> str:
+    """Return the GPUs of which bars show the median, else those that the claim is about."""
+    count, machine = len(page.data.together(answer.best)), chip(page.data, answer.best)
+    if count > 1 and not found.of_kind:
+        return page._("{machine}, {count} GPUs each on its own", machine=machine, count=str(count))
+    return gpus_of(page.language, page.data, found)
 
 
 def ranked_bars(page: Page, answer: Answer, most: int | None = None) -> tuple[Bar, ...]:
