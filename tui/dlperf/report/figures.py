@@ -3,10 +3,8 @@
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from statistics import median
 from types import MappingProxyType
 
 from dlperf.catalog.axes import AxisValue
@@ -158,30 +156,6 @@ def figure(
         trials=spread_text(result),
         below=_scaling(result) if scaling else "",
         caveat=caveat_text(language, result),
-    )
-
-
-def median_figure(
-    language: Language, page: str, results: Sequence[ConfigurationResult], *, scaling: bool = False, best: bool = False
-) -> FigureView:
-    """Return the median of what each of several GPUs reached, with their number and how far they are apart.
-
-    Args:
-        scaling: as ``figure``.
-        best: as ``figure``.
-    """
-    if len(results) == 1:
-        return figure(language, page, results[0], scaling=scaling, best=best)
-    values = [result.value or 0.0 for result in results]
-    middle = median(values)
-    nearest = min(results, key=lambda result: abs((result.value or 0.0) - middle))
-    apart = spread((max(values) - min(values)) / middle).replace(" %", f"{md.NO_BREAK}%")
-    return replace(
-        figure(language, page, nearest, best=best),
-        value=four_digits(middle),
-        full=exact(middle),
-        trials=language.gettext("median of {count} GPUs", count=str(len(results))) + f" · {apart}",
-        caveat=next(filter(None, (caveat_text(language, result) for result in results)), ""),
     )
 
 

@@ -9,6 +9,7 @@ from dlperf.messages import Language, Message, Value
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.data import KINDS, SiteData
+from dlperf.report.medians import median_figure
 from dlperf.report.site import locations as at
 from dlperf.report.templating import render
 from dlperf.report.views import ColumnView, FigureView, Link, TableView, TextView, filled
@@ -187,7 +188,7 @@ class Page:
 
     def figure_of_gpus(self, row: ConfigurationResult, *, scaling: bool = False, best: bool = False) -> FigureView:
         """Return the throughput of a configuration, of GPUs that were measured together their median."""
-        return figures.median_figure(self.language, self.path, self.data.together(row), scaling=scaling, best=best)
+        return median_figure(self.language, self.path, self.data.together(row), scaling=scaling, best=best)
 
     def counts(self, results: Sequence[ConfigurationResult]) -> list[str]:
         """Return the number of results of each origin in the order of ``KINDS``; empty instead of 0."""

@@ -8,6 +8,7 @@ from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, chip, contest_of, gpus_of
 from dlperf.report.data import grouped, is_published
+from dlperf.report.medians import median_figure
 from dlperf.report.pages.page import Page
 from dlperf.report.views import Bar, Part
 from dlperf.table.model import ConfigurationResult
@@ -115,7 +116,7 @@ def _series_title(page: Page, row: ConfigurationResult) -> tuple[str, ...]:
 def _bar(page: Page, gpus: Results, longest: float) -> Bar:
     row, trials = gpus[0], _trials(gpus)
     low, high = min(trials, default=0.0), max(trials, default=0.0)
-    shown = figures.median_figure(page.language, page.path, gpus)
+    shown = median_figure(page.language, page.path, gpus)
     return Bar(
         page.data.framework_title(row.framework, row.campaign),
         shown.trials,
