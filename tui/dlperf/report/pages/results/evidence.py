@@ -11,6 +11,7 @@ from dlperf.catalog.files.load import BUILTIN_PROGRAMS
 from dlperf.derived.timeline import METRICS, LogLines
 from dlperf.measured.model import TrialResult
 from dlperf.messages import N_
+from dlperf.opening import read_bytes
 from dlperf.plan.nearest import can_be_planned
 from dlperf.report.charts import svg
 from dlperf.report.charts.plot import Band, ChartLine, Plot, sheet
@@ -51,7 +52,7 @@ def changed_programs(ran: Iterable[Download]) -> list[str]:
 @cache
 def _shipped() -> Mapping[str, str]:
     """Return the hash of each program that this version ships, by its name."""
-    return {path.name: sha256(path.read_bytes()).hexdigest() for path in BUILTIN_PROGRAMS.glob("*/*.*")}
+    return {path.name: sha256(read_bytes(path)).hexdigest() for path in BUILTIN_PROGRAMS.glob("*/*.*")}
 
 
 def pictures(row: ConfigurationResult, found: FoundOf) -> tuple[str, Shapes]:
