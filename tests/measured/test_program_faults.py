@@ -16,8 +16,9 @@ FAULTY = "3f37d23f4f9e8d1f34263f809738fe9eabb5cc73136389d7485f03ef9107ab63"
 WITHDRAWN = (
     *("h100-gpt2-124m-bf16", "h100-vgg16-bf16-dropout", "h100-arcface-bf16-5", "h200-arcface-bf16"),
     *("h100-resnet50-bf16-corrected-5", "h200-resnet50-bf16-corrected-5", "h200-tuned-gpt2-124m"),
+    "h100-tuned-resnet50-gpu0",
 )
-"""Campaigns that gave the six claims of version 0.2, and one of programs that were not yet tuned alike."""
+"""Campaigns that gave the six claims of version 0.2, and two of programs that were not yet tuned alike."""
 COMPILED = ("pytorch_vision.py", "--model", "resnet50", "--compile", "default")
 
 
@@ -47,6 +48,14 @@ def test_no_claim_rests_on_a_program_that_was_tuned_less_than_its_rival(campaign
     a, b = [row for row in rows if row.value][:2]
     assert UNFAIR & {finding.code for row in (a, b) for finding in row.caveats}
     assert claim(a, b).verdict.code == "cannot_tell"
+
+
+def test_what_its_command_asks_for_is_no_fault_of_a_program():
+    (lacking,) = [fault for fault in known_faults() if fault.without]
+    words = (*lacking.command, "--inductor", *lacking.without)
+    programs = {lacking.file: lacking.sha256[0]}
+    assert lacking.code in [finding.code for finding in findings_of_programs(programs, lacking.command)]
+    assert lacking.code not in [finding.code for finding in findings_of_programs(programs, words)]
 
 
 def test_every_fault_names_whole_hashes():

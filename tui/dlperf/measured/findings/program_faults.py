@@ -17,6 +17,8 @@ class Fault:
     file: str
     sha256: Sequence[str]
     command: Sequence[str]
+    without: Sequence[str] = ()
+    """Words of a command that is free of the fault."""
     value_stands: bool = False
     """The program did the work that its value says, but a comparison with another framework is not fair."""
 
@@ -33,7 +35,9 @@ def findings_of_programs(programs: Mapping[str, str], command: Sequence[str]) ->
     return tuple(
         warning(fault.code)
         for fault in known_faults()
-        if programs.get(fault.file) in fault.sha256 and set(fault.command) <= set(command)
+        if programs.get(fault.file) in fault.sha256
+        and set(fault.command) <= set(command)
+        and not set(fault.without) & set(command)
     )
 
 
