@@ -18,6 +18,12 @@ TAILS = {
     "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor": OUT_OF_MEMORY,
     "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating": OUT_OF_MEMORY,
     "MemoryError": OUT_OF_MEMORY,
+    "[  712.4] Out of memory: Killed process 4242 (python3) total-vm:9000000kB": OUT_OF_MEMORY,
+    "RuntimeError: HIP error: hipErrorOutOfMemory": OUT_OF_MEMORY,
+    "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`": OUT_OF_MEMORY,
+    "ncclUnhandledCudaError: Call to CUDA function failed.\nLast error:\nCuda failure 2 'out of memory'": OUT_OF_MEMORY,
+    "W1128 03:52:07.8 12155 bfc_allocator.cc:371] Allocator (GPU_0_bfc) ran out of memory trying to allocate 16.02GiB. "
+    "The caller indicates that this is not a failure, but\nValueError: bad shape": BAD_SHAPE,
     "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0": OUT_OF_MEMORY,
     "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3)\nRuntimeError: aborted": message("nccl_timeout"),
     "ncclSystemError: System call (e.g. socket, malloc) failed": message("nccl_error"),

@@ -165,7 +165,7 @@ def test_a_failed_trial_has_no_figure_though_its_log_has_records(paths: TrialPat
 
 
 def test_the_cause_of_a_failure_is_read_from_the_end_of_the_log(paths: TrialPaths):
-    tail = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB\n"
+    tail = "RuntimeError: CUDA error: out of memory\n"
     write_trial(paths, {"n0/out.log": own_log(160.0) + tail})
     assert str(measured(paths, state=State.FAILED, cause="exit code 1").cause) == "exit code 1: out of memory"
 
@@ -289,3 +289,30 @@ def test_what_slurm_printed_is_not_quoted_twice(paths: TrialPaths):
     paths.job_log.write_text(f"{said}\n")
     failed = measured(paths, state=State.FAILED, cause=message("job_log", cause=EXIT_1, said=said))
     assert str(failed.cause) == f"exit code 1: {said}"
+
+
+SIZES = {
+    "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 71.32GiB with allocator "
+    "GPU_0_bfc on device 0. [executable_name='jit_train_step']": "71.32GiB",
+    "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 1 has a total": "3.91 GiB",
+    "W bfc_allocator.cc:371] Allocator (GPU_0_bfc) ran out of memory trying to allocate 16.02GiB (rounded": "16.02GiB",
+}
+
+
+@pytest.mark.parametrize(("line", "size"), SIZES.items(), ids=SIZES.values())
+def test_a_gpu_without_memory_is_the_cause_though_the_program_shuts_down_at_length(
+    paths: TrialPaths, line: str, size: str
+):
+    """As MaxText does, which prints a line for each process of the machine, and a warning of its interpreter."""
+    end = (
+        "I1128 03:53:24.9 140 multihost_dataloading.py:148] CLEANUP: Error checking PID 2: name 'open' is not defined\n"
+    )
+    warning = "  warnings.warn('resource_tracker: There appear to be %d '\n"
+    write_trial(paths, {"n0/out.log": f"Traceback (most recent call last):\n{line}\n{end * 700}{warning}"})
+    plan = planned()
+    axes = (("checkpointing", "selective"),)
+    plan = replace(plan, configuration=replace(plan.configuration, precision="bf16", batch_size=8, axes=axes))
+    assert str(measured(paths, plan, State.FAILED, EXIT_1).cause) == (
+        f"exit code 1: out of memory: could not allocate {size} on a GPU; "
+        "change batch_size=8, checkpointing=selective, precision=bf16, or take more GPUs"
+    )

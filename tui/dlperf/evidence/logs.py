@@ -34,7 +34,7 @@ SEARCHED = 64
 """Blocks in which records are looked for."""
 OTHER_LINES = 20
 """Lines after the last record in which those of another program are looked for."""
-TAIL = 1 << 16
+TAIL = 1 << 18
 """Bytes at the end of a log in which a cause of failure is searched."""
 MARGIN = 1 << 12
 """Bytes before them that are redacted and left out: the rest of a cut secret is not found."""

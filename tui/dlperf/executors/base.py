@@ -123,11 +123,13 @@ UNREACHABLE = ("unreachable", "unreachable_since")
 
 
 def failure_kind(cause: Message | None) -> Message | None:
-    """Remove the quoted log lines of a cause, in which equal failures differ by times and addresses."""
+    """Remove what equal failures differ in: quoted log lines with times and addresses, and how much memory lacked."""
     if cause is None:
         return None
-    inner = cause.parameters.get("cause")
-    if cause.code == "last_output" and isinstance(inner, Message):
+    inner, more = cause.parameters.get("cause"), cause.parameters.get("more")
+    if isinstance(more, Message) and more.code == "gpu_memory":
+        inner = cause.parameters["subject"]
+    if isinstance(inner, Message) and cause.code in ("last_output", "and_more"):
         return failure_kind(inner)
     parameters: dict[str, Value] = {
         name: (failure_kind(value) or value) if isinstance(value, Message) else value

@@ -1,17 +1,22 @@
 """Diagnose a failed trial from the end of its log. Pure."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
+from dlperf.catalog.axes import AxisValue, Configuration, axes_text
 from dlperf.evidence.gather import Evidence
-from dlperf.measured.error_lines import PATTERNS, error_line, failed_rank, last_line, last_statement
+from dlperf.measured.error_lines import PATTERNS, error_line, failed_rank, last_line, last_statement, without_harmless
 from dlperf.messages import Message, message, quoted
-from dlperf.plan import Launch
+from dlperf.plan import Launch, PlannedConfiguration
 from dlperf.plan.subject import STARTED_ONCE
 from dlperf.runs.records import State, TrialStatus
 
 _PORT_IN_USE = re.compile(r"address already in use|\bEADDRINUSE\b|\bport \d{1,5} is (?:already )?in use", re.IGNORECASE)
+_SIZE = re.compile(PATTERNS["memory"]["size"])
 
+NEAR = 1 << 16
+"""Characters at the end of a log in which a cause is searched first."""
 
 _EXPLAINED = {"and_more": "subject", "last_output": "cause", "job_log": "cause"}
 """Code of a cause that was explained → its parameter that holds the cause without explanation."""
@@ -20,20 +25,48 @@ _EXPLAINED = {"and_more": "subject", "last_output": "cause", "job_log": "cause"}
 def diagnosis(log_tail: str) -> Message | None:
     """Return the cause that the end of a log shows: a known one anywhere, else the first line that names an error.
 
+    What stands nearer to the end comes first: programs log exceptions and go on, and some print much as they shut down.
     A port in use makes the engine retry, so only that line or, without one, the last may name it.
     """
+    return _diagnosis(log_tail[-NEAR:]) or (_diagnosis(log_tail) if len(log_tail) > NEAR else None)
+
+
+def _diagnosis(output: str) -> Message | None:
+    serious = without_harmless(output)
     for code, pattern in PATTERNS["causes"].items():
-        if re.search(pattern, log_tail):
+        if re.search(pattern, serious):
             return message(code)
-    error = error_line(log_tail)
-    if _PORT_IN_USE.search(error.text if error else last_line(log_tail)):
+    error = error_line(output)
+    if _PORT_IN_USE.search(error.text if error else last_line(output)):
         return message("port_in_use")
     return quoted(error.text) if error else None
+
+
+def _with_memory(found: Message | None, log_tail: str, configuration: Configuration) -> Message | None:
+    """Add to a lack of memory how much a GPU could not give, and what of the configuration takes memory."""
+    size = _SIZE.search(without_harmless(log_tail)) if found == message("out_of_memory") else None
+    if found is None or size is None:
+        return found
+    allocated = next(filter(None, size.groups()))
+    more = message("gpu_memory", size=allocated, axes=axes_text(_memory_axes(configuration)))
+    return message("and_more", subject=found, more=more)
+
+
+def _memory_axes(configuration: Configuration) -> Iterator[tuple[str, AxisValue]]:
+    if configuration.batch_size > 1:
+        yield "batch_size", configuration.batch_size
+    yield from (axis for axis in configuration.axes if axis[0] == "checkpointing" and axis[1] != "full")
+    yield "precision", configuration.precision
 
 
 def is_out_of_memory(cause: Message | None) -> bool:
     """Whether a GPU or the host ran out of memory."""
     return cause is not None and cause.mentions("out_of_memory", "job_memory")
+
+
+def lacking_memory(cause: Message | None) -> Message | None:
+    """Return how much memory a GPU could not give, where a cause says so."""
+    return next((part for part in cause.chain() if part.code == "gpu_memory"), None) if cause else None
 
 
 def explained(cause: Message | None, found: Message | None, log_tail: str = "", job_tail: str = "") -> Message | None:
@@ -74,22 +107,26 @@ def _with_last_output(cause: Message, log_tail: str, job_tail: str) -> Message:
     return message("job_log", cause=cause, said=said) if said else cause
 
 
-def cause_of_trial(evidence: Evidence, launch: Launch, status: TrialStatus) -> Message | None:
+def cause_of_trial(evidence: Evidence, planned: PlannedConfiguration, status: TrialStatus) -> Message | None:
     """Return the journal's cause, explained by the log of the node that it names, else by that of another."""
+
+    def diagnosed(log: str) -> Message | None:
+        return _with_memory(diagnosis(log), log, planned.configuration)
+
     cause = status.cause
     if status.state is State.SUCCEEDED:
         return cause
     parts = cause.chain() if cause else ()
     named = next((part.text_of("node") for part in parts if part.code == "of_node"), "")
     tail = evidence.tails.get(named, evidence.tail)
-    found, node = diagnosis(tail), _failed_node(launch, tail)
+    found, node = diagnosed(tail), _failed_node(planned.launch, tail)
     if found is None and named:
         found, node = next(
-            ((why, other) for other, log in evidence.tails.items() if (why := diagnosis(log))), (None, "")
+            ((why, other) for other, log in evidence.tails.items() if (why := diagnosed(log))), (None, "")
         )
     if found and named and node not in ("", named):
         found = message("of_node", node=node, cause=found)
-    found = found or diagnosis(evidence.job_tail)
+    found = found or diagnosed(evidence.job_tail)
     job_tail = "" if evidence.tail or any(evidence.tails.values()) else evidence.job_tail
     return explained(cause, found, tail if status.state in (State.FAILED, State.TIMED_OUT) else "", job_tail)
 

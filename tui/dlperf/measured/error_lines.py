@@ -52,6 +52,11 @@ def last_statement(output: str) -> str:
     return _printable([line for line in program_lines(output) if not _says_nothing(line)])
 
 
+def without_harmless(output: str) -> str:
+    """Return output without lines that read as a cause, after which the program went on."""
+    return "\n".join(line for line in output.split("\n") if not _LINE["harmless"].match(line[:LONGEST_LINE]))
+
+
 def printable_end(log: bytes, lines: int = 3, characters: int = 300) -> str:
     """Return the last lines of a log as one line without control characters."""
     text = log.decode(errors="replace").replace("\r", "\n")

@@ -176,7 +176,7 @@ def _result_of(trial: _MeasuredTrial, status: TrialStatus) -> TrialResult:
     return TrialResult(
         number=status.key.number,
         state=str(status.state),
-        cause=cause_of_trial(evidence, planned.launch, status),
+        cause=cause_of_trial(evidence, planned, status),
         started=status.started,
         duration_seconds=evidence.duration_seconds,
         value=primary.value if primary else None,

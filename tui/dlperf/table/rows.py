@@ -7,7 +7,7 @@ from dlperf.catalog.axes import field_values
 from dlperf.catalog.files.problem import hint
 from dlperf.catalog.units import Direction, counts_samples, of_counted
 from dlperf.errors import RequestError
-from dlperf.measured.causes import is_out_of_memory
+from dlperf.measured.causes import is_out_of_memory, lacking_memory
 from dlperf.measured.findings.telemetry import disturbance
 from dlperf.measured.findings.trials import findings_of_trials
 from dlperf.measured.losses import losses_apart
@@ -198,7 +198,7 @@ def _status_without_figure(trials: Sequence[TrialResult], statuses: Sequence[Tri
 
 def _status_of(trial: TrialResult) -> Status:
     if is_out_of_memory(trial.cause):
-        return Status("out_of_memory")
+        return Status("out_of_memory", lacking_memory(trial.cause))
     if trial.state == State.SUCCEEDED:
         return Status("failed", trial.why_unusable)
     return Status(trial.state, None if trial.state == State.CANCELLED else trial.cause)
