@@ -162,6 +162,16 @@ def test_the_side_behind_must_not_have_waited_for_its_host_by_as_much_as_it_is_b
         )
 
 
+def test_numbers_of_reasons_are_the_same_whichever_side_is_asked() -> None:
+    calm = claimable(PYTORCH, 7000.0, 7001.0, 7002.0, 7003.0, 7004.0)
+    wild = claimable(ROW, 6990.0, 7090.0, 7010.0, 7110.0, 7030.0, 7095.0, 7005.0, turn=1)
+    waiting = of_trials(LOW, idle=0.2), of_trials(HIGH, idle=0.0)
+    for pair in ((calm, wild), waiting):
+        (said, *_), (turned, *_) = (claim(*sides).reasons for sides in (pair, pair[::-1]))
+        assert said.code == turned.code
+        assert {k: pytest.approx(v) for k, v in said.parameters.items()} == turned.parameters
+
+
 def test_versions_that_report_no_types_are_compared_by_what_is_planned_and_rivals_are_not() -> None:
     planned = of_trials(HIGH, numerics={})
     assert codes(of_trials(LOW, numerics={}), replace(planned, framework="jax")) == []

@@ -7,9 +7,9 @@ from typing import Any
 from dlperf.measured.findings.telemetry import IDLE
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import THIRD_PARTY, incomparable, obstacles, stops, within_drift, within_idle
+from dlperf.verdicts.conditions import THIRD_PARTY, behind, incomparable, obstacles, stops, within_drift, within_idle
 from dlperf.verdicts.families import family_of
-from dlperf.verdicts.inference.policies import CLAIM, LEAST_UNITS, LEVEL, OF_KIND, holm_level
+from dlperf.verdicts.inference.policies import CLAIM, LEAST_UNITS, LEVEL, OF_KIND, Policy, holm_level
 from dlperf.verdicts.inference.verdict import MOST_NEEDED, Sides, Verdict, judge_claim
 from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, of_versions, over_machines
 from dlperf.verdicts.losses import Alike, alike_losses
@@ -164,12 +164,22 @@ def claim(
     looks = stops(pairs, least=1) if of_kind else stops([(a, b)], CLAIM.least)
     machines = tuple(pairs) if of_kind else ()
     policy = replace(OF_KIND if of_kind else CLAIM, looks=looks, level=level, loss=loss)
-    found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
+    found = _judged(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
     missing = [*(_too_few(pairs) if of_kind else []), *_within(compared, found), *obstacles(compared)]
     if found is not None and found.code in DECIDED and not of_kind:
         missing += _within_machines(a, b, found.difference, known)
     verdict, found = _verdict(found, missing, evidence, of_kind)
     return Claim(a, b, verdict, found, machines=machines)
+
+
+def _judged(evidence: Sides, policy: Policy, campaign: int) -> Verdict | None:
+    """Return the verdict on B, with the trials that would decide as counted with the better side first: they are said
+    of both sides, and one number is to stand on every page."""
+    found = judge_claim(evidence, policy, campaign)
+    if found is None or found.decided or found.difference <= 0:
+        return found
+    turned = judge_claim(replace(evidence, a=evidence.b, b=evidence.a), policy, campaign)
+    return found if turned is None or turned.decided else replace(found, more=turned.more)
 
 
 def _within(compared: Sequence[Pair], found: Verdict | None) -> Iterator[Message]:
@@ -236,7 +246,7 @@ def _within_machines(a: ConfigurationResult, b: ConfigurationResult, difference:
     reach = known.between_machines.reach
     if family_of(a.framework) == family_of(b.framework) or abs(difference) > reach:
         return []
-    return [message("within_machines", difference=abs(difference), reach=reach, units=LEAST_UNITS)]
+    return [message("within_machines", difference=behind(difference), reach=reach, units=LEAST_UNITS)]
 
 
 def _evidence(a: ConfigurationResult, b: ConfigurationResult, known: Known) -> Sides:

@@ -130,12 +130,17 @@ def stops(pairs: Sequence[Pair], least: int) -> int:
     return prod(max(1, max(each, default=least) - least + 1) for each in planned)
 
 
+def behind(difference: float) -> float:
+    """Return by how much the side behind is behind, relative to the other: the same number from both sides."""
+    return abs(difference) / (1 + max(difference, 0.0))
+
+
 def within_drift(pairs: Sequence[Pair], difference: float) -> Iterator[Message]:
     """Yield that the speed of a trial changed by more than the two results, or those of several machines, differ."""
     trials = (trial for pair in pairs for row in pair for trial in row.usable_trials)
     drift = max((abs(trial.drift or 0.0) for trial in trials), default=0.0)
     if abs(difference) <= drift:
-        yield message("within_drift", difference=abs(difference), drift=drift)
+        yield message("within_drift", difference=behind(difference), drift=drift)
 
 
 def within_idle(pairs: Sequence[Pair], difference: float, least: float = 0.0) -> Iterator[Message]:
@@ -147,7 +152,7 @@ def within_idle(pairs: Sequence[Pair], difference: float, least: float = 0.0) ->
     ahead = difference > 0
     surplus = max((_idle(pair[not ahead]) - _idle(pair[ahead]) for pair in pairs), default=0.0)
     if surplus > least and surplus >= abs(difference):
-        yield message("within_idle", difference=abs(difference), idle=surplus)
+        yield message("within_idle", difference=behind(difference), idle=surplus)
 
 
 def _idle(row: ConfigurationResult) -> float:
