@@ -15,6 +15,7 @@ from dlperf.messages.finding import warning
 from dlperf.report.answer import answers
 from dlperf.report.build import overview_pages, tables
 from dlperf.report.data import SiteData
+from dlperf.report.pages.explorer import explorer_document
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.overview import best_rows
@@ -58,13 +59,26 @@ def test_a_value_of_gpus_that_were_measured_together_is_their_median_with_their_
     assert "median of 4 GPUs" in text
 
 
+def test_every_list_shows_the_value_that_stands_for_gpus_measured_together() -> None:
+    data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
+    assert [row.value for row in data.current] == [401.5]
+    assert [row.value for row in data.joint_where_alone(data.results[:1])] == [401.5]
+    assert data.joint_where_alone(data.results) == data.results
+    rows = explorer_document(ENGLISH, data)
+    values = {row[rows["columns"].index("value")]: row[rows["columns"].index("newest")] for row in rows["rows"]}
+    assert values == {401.5: 1, 403.0: 0, 400.0: 0, 402.0: 0}
+    page = Page(ENGLISH, data, at.HOME)
+    assert (page.figure(data.current[0]).value, page.gpus_text(data.current[0])) == ("401.5", "median of 4 GPUs")
+    assert page.figure(data.results[0]).below == "one of 4 GPUs"
+
+
 def test_a_chart_shows_what_no_known_fault_raises_before_what_has_more_trials() -> None:
     data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
     (fault,) = sorted(UNFAIR)[:1]
     old = claimable(measured("alpha", value=500.0, campaign="old", hardware="v100"), *[500.0] * 5)
     old = replace(old, findings=(warning(fault),))
     both = replace(data, results=(old, *data.results), campaigns=data.campaigns | {"old": campaign([old])})
-    assert "one of 4 GPUs" in your_number(ENGLISH, both)
+    assert "median of 4 GPUs" in your_number(ENGLISH, both)
     assert [row.campaign for row in best_rows(both, both.current)] == ["on-1"]  # of four GPUs, the lower in the middle
 
 

@@ -67,8 +67,9 @@
   const batchText = row => of(row, "batch_size") ? data.words.batch.replace("{size}", grouped(of(row, "batch_size"))) : "";
   const gpusText = count => count === 1 ? data.words.gpu : data.words.gpus.replace("{count}", count);
 
-  /* How many GPUs a result is of; one of several that were measured together says so. */
-  const scaleText = row => of(row, "together") > 1 ? data.words.one_of_gpus.replace("{count}", of(row, "together")) : gpusText(gpusOf(row));
+  /* How many GPUs a result is of; of several that were measured together it says whether it stands for them or for itself. */
+  const togetherText = row => of(row, "together") > 1 ? data.words[of(row, "newest") ? "median_of_gpus" : "one_of_gpus"].replace("{count}", of(row, "together")) : "";
+  const scaleText = row => togetherText(row) || gpusText(gpusOf(row));
 
   function element(tag, attributes, ...children) {
     const made = document.createElement(tag);
@@ -196,6 +197,6 @@
       `<rect width="100%" height="100%" fill="${paper}"/>${parts.join("")}</svg>`;
   }
 
-  window.dlperf = { data, at, open, chosen, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, scaleText, element, ranked,
+  window.dlperf = { data, at, open, chosen, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, togetherText, scaleText, element, ranked,
     bestOf, kindOf, named, barsOf, credit, caveatsOf, notesOf, doubt, list, picture, SHARES };
 })();

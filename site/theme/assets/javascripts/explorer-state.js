@@ -33,7 +33,7 @@
   }
 
   function textOf(row, column) {
-    if (column === "nodes_gpus") return of(row, "nodes") + " × " + of(row, "gpus");
+    if (column === "nodes_gpus") return [of(row, "nodes") + " × " + of(row, "gpus"), dlperf.togetherText(row)].filter(Boolean).join(" · ");
     if (column === "value") return of(row, "value") === null ? of(row, "status") : of(row, "printed");
     const value = valueOf(row, column);
     if (value === null || value === undefined || value === "") return "";

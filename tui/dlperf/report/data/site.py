@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +17,7 @@ from dlperf.report.charts.svg import series_of
 from dlperf.report.data.contents import MEASURED, PUBLISHED, is_published
 from dlperf.report.data.grouping import grouped, point
 from dlperf.report.data.titles import NamedContents
-from dlperf.report.data.together import Rows, like_with_like, measurements, middle
+from dlperf.report.data.together import Rows, joint, like_with_like, measurements
 from dlperf.report.site import locations as at
 from dlperf.report.site.locations import ReportGroup, group_of
 from dlperf.table.load import SUPERSEDED
@@ -130,10 +131,10 @@ class SiteData(NamedContents):
     @cached_property
     def current(self) -> tuple[ConfigurationResult, ...]:
         """Return the results of all reports on training; of a configuration measured under several protocols or on
-        several GPUs, one."""
+        several GPUs, one (``joint``)."""
         rows = [row for members in self.training_reports for row in members]
         own = self._standing(row for row in rows if self.is_ours(row.campaign))
-        return *(middle(self.together(row)) for row in own), *(row for row in rows if not self.is_ours(row.campaign))
+        return *map(self.joint, own), *(row for row in rows if not self.is_ours(row.campaign))
 
     def support(self, row: ConfigurationResult) -> int:
         """Return how well a result of ours supports its value; 0 of others'.
@@ -188,6 +189,21 @@ class SiteData(NamedContents):
     def of_several_gpus(self) -> tuple[Rows, ...]:
         """Return the results of each configuration that GPUs of a kind ran together, each on its own."""
         return tuple(rows for each in self._measurements.values() for rows in each if len(rows) > 1)
+
+    def joint(self, row: ConfigurationResult) -> ConfigurationResult:
+        """Return what stands for a result and those measured together with it: the middle one, with their median."""
+        rows = self.together(row)
+        return joint(rows) if len(rows) > 1 else row
+
+    def is_joint(self, row: ConfigurationResult) -> bool:
+        rows = self.together(row)
+        return len(rows) > 1 and all(row is not one for one in rows)
+
+    def joint_where_alone(self, rows: Sequence[ConfigurationResult]) -> Rows:
+        """Return results for one list: as ``joint`` where no other one that was measured together is in it."""
+        first = [id(self.together(row)[0]) for row in rows]
+        listed = Counter(first)
+        return tuple(self.joint(row) if listed[name] == 1 else row for name, row in zip(first, rows, strict=True))
 
     @cached_property
     def _together(self) -> dict[tuple[object, ...], Rows]:

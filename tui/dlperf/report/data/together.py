@@ -1,7 +1,8 @@
 """What several GPUs of a host measured together, each on its own: one point of a history, and one value in tables."""
 
 from collections.abc import Callable, Iterable
-from statistics import median_low
+from dataclasses import replace
+from statistics import median, median_low
 
 from dlperf.runs.records import seconds_between
 from dlperf.table.model import ConfigurationResult
@@ -58,3 +59,10 @@ def middle(rows: Rows) -> ConfigurationResult:
     """Return the result with the median value, of an even number the lower of the two."""
     value = median_low(row.value or 0.0 for row in rows)
     return next(row for row in rows if (row.value or 0.0) == value)
+
+
+def joint(rows: Rows) -> ConfigurationResult:
+    """Return the middle result with the median value of all, and the utilisation at it."""
+    one, value = middle(rows), median(row.value or 0.0 for row in rows)
+    share = value / one.value if one.value else 1.0
+    return replace(one, value=value, printed="", mfu=None if one.mfu is None else one.mfu * share)

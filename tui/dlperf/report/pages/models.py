@@ -41,7 +41,7 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
     Sources are not judged: their conditions stand beside each result.
     """
     page = Page(language, data, at.model_page(case))
-    ordered = by_precision(results)
+    ordered = by_precision(data.joint_where_alone(results))
     here = {chip(data, row) for row in ordered if data.kind(row.campaign) == "measured"}
     chips = grouped(ordered, lambda row: chip(data, row))
     names = sorted(chips, key=lambda name: (name not in here, -max(map(_per_gpu, chips[name]))))

@@ -173,10 +173,12 @@ class Page:
         return self.language.separator.join((figures.gpus_text(self.language, row), *self.settings(row)))
 
     def gpus_text(self, row: ConfigurationResult) -> str:
-        """Return how many GPUs a result is of; one of several that were measured together says so."""
-        count = len(self.data.together(row))
-        if count > 1:
-            return self._("one of {count} GPUs", count=str(count))
+        """Return how many GPUs a result is of; of several that were measured together it says so."""
+        count = str(len(self.data.together(row)))
+        if self.data.is_joint(row):
+            return self._("median of {count} GPUs", count=count)
+        if count != "1":
+            return self._("one of {count} GPUs", count=count)
         return figures.gpus_text(self.language, row)
 
     def option(self, value: object) -> str:
@@ -184,7 +186,13 @@ class Page:
         return figures.option_text(self.language, value)
 
     def figure(self, row: ConfigurationResult) -> FigureView:
-        return figures.figure(self.language, self.path, row)
+        """Return the throughput of a result, which says so where several GPUs were measured together."""
+        if self.data.is_joint(row):
+            return self.figure_of_gpus(row)
+        found = figures.figure(self.language, self.path, row)
+        if len(self.data.together(row)) == 1:
+            return found
+        return replace(found, below=self.gpus_text(row))
 
     def figure_of_gpus(self, row: ConfigurationResult, *, scaling: bool = False, best: bool = False) -> FigureView:
         """Return the throughput of a configuration, of GPUs that were measured together their median."""
@@ -237,11 +245,12 @@ class Page:
         """Return a table of configurations.
 
         Args:
+            results: one of several measured together stands for them where it is listed without the others.
             cells: functions that replace the default content of columns.
             constant: as for ``table``.
         """
         readers = {**self._cells(), **cells}
-        rows = [[readers[name](row) for name in columns] for row in results]
+        rows = [[readers[name](row) for name in columns] for row in self.data.joint_where_alone(results)]
         return self.table(columns, rows, constant=constant)
 
     def _cells(self) -> dict[str, Cell]:
