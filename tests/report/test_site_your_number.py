@@ -22,6 +22,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 expect = playwright.expect
 pytestmark = needs_browser
 
+NINE_HOURS = "9.997 h\nthe result ran on 1 GPU\nAlpha at the rate measured on 8 GPUs: 10.32 h"
 PAGE = "results/your-number.html"
 
 
@@ -82,7 +83,7 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
     prices.get_by_label("V100").fill("2.88")
     page.get_by_label("Million images to train on").fill("144")
     page.get_by_label("GPUs used").fill("10")
-    assert cells(page, 1)[1:-1] == ["400.1", "1.44", "2", "9.997 h\nthe result ran on 1 GPU", "288", "2.88 (1.00×)"]
+    assert cells(page, 1)[1:-1] == ["400.1", "1.44", "2", NINE_HOURS, "288", "2.88 (1.00×)"]
     page.get_by_label("Million images to train on").fill("1440")
     assert {row[4].split()[1] for row in map(partial(cells, page), (1, 2))} == {"h"}  # 44.04 h and 99.97 h
     page.get_by_label("GPUs used").fill("1")
@@ -104,7 +105,9 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
         measured("beta", value=90.0, precision="amp", hardware="h100"),
         measured("beta", value=160.0, precision="amp", hardware="h200", findings=(warning("one_synthetic_batch"),)),
         measured("gamma", value=150.0, precision="amp", hardware="h200", findings=(warning("measured_once"),)),
+        measured("alpha", gpus=2, value=280.0, precision="amp", hardware="h200"),
         published("paddle", 8, 1600.0, precision="fp8", hardware="h100"),
+        published("paddle", 64, 6400.0, precision="fp8", hardware="h100"),
         measured("alpha", value=400.0, precision="fp8", hardware="h200"),
         published("paddle", 8, 800.0, precision="fp32", hardware="h100-PCIe"),
     )
@@ -130,6 +133,13 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     }
     assert said["AMP"] == ["1.50×", "H100 5.56 < H200 6.48", "1.30× Alpha · 1 GPU · 1 GPU †"]
     assert said["FP8"] == ["2.00×", "H200 2.43 < H100 2.78", "–"]
+    assert [*said] == ["AMP", "FP8"], "that of one program first"  # on equal numbers of GPUs
+    expect(pair.locator("tr", has_text="paddle")).to_contain_text("not recomputed here")
+    watched.page.get_by_label("Million images to train on").fill("2304")
+    watched.page.get_by_label("GPUs used").fill("60")
+    expect(watched.page.locator(".costs tbody tr", has_text="paddle").first.locator("td").nth(4)).to_have_text(
+        re.compile("53.33 h.*ran on 8 GPUs.*paddle at the rate measured on 64 GPUs: 106.7 h")
+    )
     watched.page.locator("select[name=precision]").select_option("AMP")
     expect(watched.page.locator(".costs tbody tr", has_text="H200").locator("td").nth(1)).to_have_text("150 †")
     expect(pair.locator("tbody tr")).to_have_count(1)
@@ -144,11 +154,11 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
         "no such program in dlperf; with Alpha: dlperf reproduce published/"
     )
     expect(watched.page.locator(".answer li").last).to_contain_text(
-        "Place 1 of 4 with the results of ResNet50V1.5 on H100. The table lists results on H100 PCIe, too."
+        "Place 1 of 5 with the results of ResNet50V1.5 on H100. The table lists results on H100 PCIe, too."
     )
     watched.page.locator("select[name=precision]").select_option("BF16")  # at which nothing ran
     expect(watched.page.locator(".answer")).to_contain_text("No third-party result with this model, GPU and precision.")
-    expect(watched.page.locator(".answer tbody tr")).to_have_count(4)
+    expect(watched.page.locator(".answer tbody tr")).to_have_count(5)
     watched.page.locator("select[name=precision]").select_option("FP32")
     expect(watched.page.locator(".answer li").first).to_contain_text(
         "this model, GPU and precision. On H100 PCIe: 200.0 % of the best third-party result 100"

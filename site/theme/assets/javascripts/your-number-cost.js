@@ -15,7 +15,7 @@
     const precision = field("precision").value, origin = field("origin").value, perGpu = typed();
     const rows = ofModel().filter(one => isAt(one, precision) && (!origin || String(of(one.row, "published")) === origin));
     const found = distinct(rows.map(one => of(one.row, "chip"))).map(chip => best(rows.filter(one => of(one.row, "chip") === chip)));
-    const all = found.map(one => ({ chip: of(one.row, "chip"), perGpu: one.perGpu, gpus: gpusOf(one.row), precision: of(one.row, "precision"), doubt: doubt(one),
+    const all = found.map(one => ({ rows, chip: of(one.row, "chip"), perGpu: one.perGpu, gpus: gpusOf(one.row), precision: of(one.row, "precision"), doubt: doubt(one),
       said: [link(one), " ", element("small", {}, conditionsOf(one))] }));
     return perGpu ? [{ chip: field("gpu").value, perGpu, gpus: number("gpus") || 1, doubt: "", said: [words.your_number] }, ...all] : all;
   }
@@ -23,12 +23,24 @@
   const money = value => value === null ? "" : grouped(value < 100 ? +value.toPrecision(3) : Math.round(value));
   const gpuHours = side => (number("amount") || 0) * MILLION / side.perGpu / HOUR;
 
+  /* The best result of the same accelerator and precision whose number of GPUs is nearer to the reader's than that of the side; null without. */
+  function nearerTo(gpus, side) {
+    const distance = count => Math.abs(Math.log(count / gpus));
+    const alike = (side.rows || []).filter(one => of(one.row, "chip") === side.chip && isAt(one, nameOfPrecision(side.precision)));
+    const nearest = Math.min(...alike.map(row => distance(gpusOf(row.row))));
+    return nearest < distance(side.gpus) ? best(alike.filter(row => distance(gpusOf(row.row)) === nearest)) : null;
+  }
+
   /* The time on the number of GPUs that a reader typed, and on how many the result ran where these are others. */
   function timeOf(side, inDays) {
     const gpus = number("fleet"), value = gpus && gpuHours(side) / gpus;
     if (!value) return "";
     const said = inDays ? say("days", { count: text(value / 24) }) : say("hours", { count: text(value) });
-    return gpus === side.gpus ? said : element("span", {}, said, element("br"), element("small", {}, say("ran_on", { gpus: gpusText(side.gpus) })));
+    const near = nearerTo(gpus, side), hours = near && gpuHours(near) / gpus;
+    const measured = near && [element("br"), element("small", {}, link(near), " ", say("at_rate_of", { gpus: gpusText(gpusOf(near.row)),
+      time: inDays ? say("days", { count: text(hours / 24) }) : say("hours", { count: text(hours) }) }))];
+    return gpus === side.gpus ? said : element("span", {}, said, element("br"), element("small", {}, say("ran_on", { gpus: gpusText(side.gpus) })),
+      ...(measured || []));
   }
 
   function costRow(side, reference, prices, inDays) {
@@ -59,7 +71,7 @@
 
   /* A program with a fault that another run's lacks is not the same. */
   const ALIKE = ["framework", "precision", "batch_size", "settings", "published", "program_caveats"];
-  const isAlike = (one, other) => ALIKE.every(name => of(one.row, name) === of(other.row, name));
+  const isAlike = (one, other) => gpusOf(one.row) === gpusOf(other.row) && ALIKE.every(name => of(one.row, name) === of(other.row, name));
 
   /* The fastest pair that one program made with equal settings; null where there is none. */
   function alikeOf(a, b) {
@@ -97,12 +109,15 @@
       element("strong", {}, verdict), verdict && doubted && words.gap, doubted)];
   }
 
-  /* Two accelerators at each precision at which there are results of both, or at the chosen one: what one is worth in hours of the other. */
+  /* Two accelerators at each precision at which there are results of both, or at the chosen one: what one is worth in hours of the other;
+     first where one program ran on both. */
   function showPair() {
     const out = root.querySelector(".pair"), [a, b] = ["first", "second"].map(name => field(name).value), origin = field("origin").value;
     const chosen = field("precision").value, rows = ofModel().filter(one => isAt(one, chosen) && (!origin || String(of(one.row, "published")) === origin));
     const at = (chip, precision) => rows.filter(one => of(one.row, "chip") === chip && nameOfPrecision(precisionOf(one)) === precision);
-    const both = distinct(rows.map(one => nameOfPrecision(precisionOf(one)))).filter(precision => at(a, precision).length && at(b, precision).length);
+    const found = distinct(rows.map(one => nameOfPrecision(precisionOf(one)))).filter(precision => at(a, precision).length && at(b, precision).length);
+    const byOne = new Set(found.filter(precision => alikeOf(at(a, precision), at(b, precision))));
+    const both = [...found.filter(precision => byOne.has(precision)), ...found.filter(precision => !byOne.has(precision))];
     if (a === b || !both.length) return out.replaceChildren(element("p", {}, chosen ? say("pair_none_at", { precision: chosen }) : words.pair_none));
     const unit = noun(unitOf()), prices = pricesTyped();
     const ratios = new Map(both.map(precision => [precision, [[best(at(a, precision)), best(at(b, precision))],

@@ -111,7 +111,7 @@
   const nameOf = one => of(one.row, "framework");
   const trialsOf = one => [of(one.row, "n") && "n=" + of(one.row, "n"), text(of(one.row, "spread"), "spread")].filter(Boolean).join(", ");
   const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), scaleText(one.row),
-    of(one.row, "settings"), trialsOf(one)].filter(Boolean).join(" · ");
+    of(one.row, "settings"), trialsOf(one), of(one.row, "unchecked") && words.unchecked].filter(Boolean).join(" · ");
   const doubt = one => of(one.row, "caveats") ? dlperf.doubt(address(one), of(one.row, "caveats")) : "";
   const link = one => element("a", { href: address(one) }, nameOf(one));
 

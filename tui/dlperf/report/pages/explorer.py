@@ -80,6 +80,7 @@ def explorer_document(language: Language, everything: SiteData) -> dict[str, Any
         "newest": lambda row: int(id(row) in newest),
         "training": lambda row: int(is_training(row)),
         "published": lambda row: int(not data.is_ours(row.campaign)),
+        "unchecked": lambda row: int(row.campaign in data.published and not is_recomputed(data, row)),
     }
     return {
         "schema": SCHEMA,
@@ -97,6 +98,11 @@ def explorer_document(language: Language, everything: SiteData) -> dict[str, Any
             for row in rows
         ],
     }
+
+
+def is_recomputed(data: SiteData, row: ConfigurationResult) -> bool:
+    """Return whether a third-party value was computed here from its raw log."""
+    return any(found.recomputed is not None for found in data.audited.get((row.campaign, row.id), ()))
 
 
 def _also(language: Language, everything: SiteData) -> dict[str, str]:

@@ -18,7 +18,7 @@ from dlperf.report.pages.overview import best_of_origins, best_rows, ranked_mode
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.evidence import commands_again, measuring_again
 from dlperf.report.site import locations as at
-from dlperf.report.views import ColumnView, TableView
+from dlperf.report.views import ColumnView, FigureView, TableView
 from dlperf.table.model import ConfigurationResult
 
 SCRIPTS = ("bars.js", "your-number-form.js", "your-number-cost.js", "your-number.js")
@@ -26,6 +26,8 @@ SCRIPTS = ("bars.js", "your-number-form.js", "your-number-cost.js", "your-number
 WORDS: dict[str, str] = figures.TITLES["your_number"]
 """Name in the script → text."""
 SECONDS_PER_HOUR = 3600
+NEAR_PEAK = 0.9
+"""Share of the peak that no program reaches which does all of the arithmetic that is counted."""
 LENGTHS = (0, 1000)
 """Sequence lengths at which the work of a token is computed: it grows linearly between and beyond them."""
 
@@ -163,10 +165,19 @@ def _row(page: Page, gpus: Mapping[str, Accelerator], ranked: Sequence[Configura
         page.data.case_title(best.case),
         chip(page.data, best),
         *best_of_origins(page, ranked),
-        figures.percent(utilisation(page.data, gpus, best)),
+        _utilisation(page, best, utilisation(page.data, gpus, best)),
         four_digits((figures.per_gpu(best) or 0.0) * SECONDS_PER_HOUR / 1e6),
         best.unit,
     )
+
+
+def _utilisation(page: Page, row: ConfigurationResult, share: float | None) -> FigureView | str:
+    """Return the utilisation; one near the peak says that it counts work that a program need not do."""
+    said = figures.percent(share)
+    if share is None or share < NEAR_PEAK:
+        return said
+    counted = page._("of the work as counted: FP32 convolutions may do less (Winograd)")
+    return FigureView(said, at.html_address(page.path, at.configuration_page(row)), caveat=counted)
 
 
 def utilisation(data: SiteData, gpus: Mapping[str, Accelerator], row: ConfigurationResult) -> float | None:
