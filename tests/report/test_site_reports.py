@@ -9,22 +9,25 @@ from html_text import Document, rows_of
 from site_rows import measured, published
 from site_sample import pages, sample
 
-from claimable import claimable
+from claimable import CONDITIONS, claimable, of_trials
 from dlperf.catalog.files.load import load_catalog
 from dlperf.evidence.names import FRAMEWORKS
 from dlperf.messages import ENGLISH
+from dlperf.messages.finding import warning
 from dlperf.plan import Selection
 from dlperf.plan.axes import run_command
 from dlperf.report.build import overview_pages
 from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.pages.explorer import explorer_document
-from dlperf.report.pages.models import model
+from dlperf.report.pages.models import by_precision, model, quality_cells
 from dlperf.report.pages.overview import model_charts
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports.conditions import hardware_of
 from dlperf.report.pages.reports.report import report
+from dlperf.report.pages.reports.tables import side_by_side
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
+from dlperf.report.views import FigureView
 
 
 def test_a_report_begins_with_its_results_and_ends_with_its_conditions() -> None:
@@ -327,3 +330,21 @@ def test_pages_of_three_stacks_lead_to_what_separates_them() -> None:
     for found, said in ((rows, True), (rows[:1], False)):
         pages = dict(overview_pages(ENGLISH, replace(sample(), results=(*found, other))))
         assert ("guide/stacks.html#separates" in pages[at.model_page(rows[0].case)]) is said
+
+
+def test_padding_counts_neither_in_the_order_of_stacks_nor_in_their_share_of_the_best() -> None:
+    place = CONDITIONS | {"gpu.uuid": "GPU-9"}
+    rows = [
+        of_trials(measured(name, gpus=8, value=value, precision="bf16"), conditions=CONDITIONS)
+        for name, value in (("alpha", 1000.0), ("beta", 930.0))
+    ]
+    padded = replace(measured("gamma", gpus=8, value=960.0, precision="bf16"), findings=(warning("padded_tokens"),))
+    rows.append(of_trials(padded, conditions=place))
+    assert [row.framework for row in by_precision(rows)] == ["alpha", "beta", "gamma"]
+    page = Page(ENGLISH, SiteData(tuple(rows)), at.HOME)
+    share = quality_cells(page, rows)["of_best"](rows[2])
+    assert isinstance(share, FigureView)
+    assert (share.value, share.below) == ("90.1 %", "without padding")
+    apart = [replace(row, axes=(("microbatches", place),)) for place, row in enumerate(rows)]
+    (part,) = side_by_side(page, apart)
+    assert "measured on 2 sets of GPUs" in part.title

@@ -21,6 +21,8 @@ class Fault:
     """Words of a command that is free of the fault."""
     value_stands: bool = False
     """The program did the work that its value says, but a comparison with another framework is not fair."""
+    padding: float = 0.0
+    """Share of the value that counts padding."""
 
 
 @lru_cache(maxsize=1)
@@ -45,3 +47,5 @@ FAULTS = frozenset(fault.code for fault in known_faults() if not fault.value_sta
 """Codes of the faults for which reports and rankings leave a result out."""
 UNFAIR = frozenset(fault.code for fault in known_faults() if fault.value_stands)
 """Codes of those that only withdraw claims."""
+PADDING = {fault.code: fault.padding for fault in known_faults() if fault.padding}
+"""Code of a fault → share of the value that counts padding."""

@@ -13,7 +13,7 @@ from dlperf.report.pages.overview import is_training
 from dlperf.report.pages.page import Cell, Page
 from dlperf.report.pages.your_number import accelerators, utilisation
 from dlperf.report.site import locations as at
-from dlperf.report.views import TableView
+from dlperf.report.views import FigureView, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.families import family_of
 
@@ -60,7 +60,7 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
 def by_precision(results: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
     """Return the precision at which most frameworks ran first, an unknown one last; within it the highest value.
 
-    What leaves out work of the model, as LoRA does, comes last in its precision.
+    What leaves out work of the model, as LoRA does, comes last in its precision; padding does not count.
     """
     families = {
         name: {family_of(row.framework) for row in rows} for name, rows in grouped(results, base_precision).items()
@@ -69,7 +69,7 @@ def by_precision(results: Sequence[ConfigurationResult]) -> list[ConfigurationRe
     def standing(row: ConfigurationResult) -> tuple[object, ...]:
         name = base_precision(row)
         common = (row.unit, name == UNSTATED, -len(families[name]), name, row.precision)
-        return *common, not is_training(row), -_per_gpu(row)
+        return *common, not is_training(row), -_per_gpu(row) * (1 - _padding(row))
 
     return sorted(results, key=standing)
 
@@ -79,6 +79,11 @@ def _per_gpu(row: ConfigurationResult) -> float:
 
 
 def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
+def _padding(row: ConfigurationResult) -> float:
+    """Return the share of a value that counts padding, as far as it is known."""
+    return max((PADDING.get(finding.code, 0.0) for finding in row.findings), default=0.0)
+
+
     cells = {
         "origin": lambda row: page._(KINDS[page.data.kind(row.campaign)]),
         LENGTH: lambda row: str(dict(row.axes).get(LENGTH, "")),
@@ -93,9 +98,13 @@ def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, 
     work = grouped(compared, _work)
     best = {key: max(figures.per_gpu(row) or 0.0 for row in same) for key, same in work.items()}
 
-    def of_best(row: ConfigurationResult) -> str:
+    def of_best(row: ConfigurationResult) -> FigureView | str:
         highest, value = best.get(_work(row)), figures.per_gpu(row)
-        return figures.percent(value / highest) if highest and value and row in compared else ""
+        if not highest or not value or not (row in compared or _padding(row)):
+            return ""
+        share = figures.percent(value * (1 - _padding(row)) / highest)
+        address = at.html_address(page.path, at.configuration_page(row))
+        return FigureView(share, address, below=page._("without padding")) if _padding(row) else share
 
     gpus = accelerators(page.data)
     return {

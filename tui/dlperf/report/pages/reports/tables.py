@@ -14,6 +14,7 @@ from dlperf.report.pages.page import Page
 from dlperf.report.views import ColumnView, FigureView, Link, Part, TableView, TextView, filled
 from dlperf.runs.published import PublishedReport
 from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.trials import machine_of
 
 Results = Sequence[ConfigurationResult]
 Axis = tuple[Callable[[ConfigurationResult], object], Callable[[Page, ConfigurationResult], str | Link]]
@@ -55,12 +56,21 @@ def side_by_side(page: Page, results: Results) -> list[Part]:
     """Return a list of programs, by precision and speed, for each hardware and scale where their settings differ."""
     return [
         Part(
-            (page.hardware_link(rows[0].hardware, rows[0].campaign), figures.scale_text(rows[0])),
+            (page.hardware_link(rows[0].hardware, rows[0].campaign), figures.scale_text(rows[0]), *_hosts(page, rows)),
             (page.listed(_values_first(rows), SIDE_BY_SIDE, quality_cells(page, rows)),),
             unit=rows[0].unit,
         )
         for rows in of_many_settings(results)
     ]
+
+
+def _hosts(page: Page, rows: Results) -> tuple[str, ...]:
+    """Return on how many sets of GPUs the results of several GPUs were measured, where these are not the same."""
+    sets = list[frozenset[object]]()
+    for gpus in {found for row in rows if row.gpus_total > 1 and (found := machine_of(row))}:
+        shared = [one for one in sets if one & gpus]
+        sets = [*(one for one in sets if one not in shared), frozenset[object]().union(gpus, *shared)]
+    return (page._("measured on {count} sets of GPUs", count=str(len(sets))),) if len(sets) > 1 else ()
 
 
 def of_many_settings(results: Results) -> list[Results]:
