@@ -203,6 +203,10 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
     picture = ElementTree.fromstring(copied("SVG"))
     words = " ".join(picture.itertext())
     assert all(text in words for text in ("ResNet50V1.5", "Beta", "380.5 †", "1.00×", "falls"))
+    assert "framework=Beta" in words.replace(" ", ""), "the address of what is shown"
+    assert re.fullmatch(
+        r"ResNet50V1.5, images/s · Throughput per GPU[.] dlperf[.] file://.*#.*framework=Beta.*\n", copied("Citation")
+    )
     copy("PNG")
     kinds = "navigator.clipboard.read().then(items => items[0].types)"
     page.wait_for_function(f"{kinds}.then(found => found.includes('image/png'))")
@@ -217,6 +221,7 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
     page.goto(embedded)
     expect(page.locator(".explorer-chart .name")).to_have_text(["Beta V100 · FP32 · 1 GPU"])
     expect(page.get_by_text("† the throughput falls by 3.0 %")).to_be_visible()
+    expect(page.locator(".explorer-chart > *").first).to_have_class("legend")  # above the fold of any frame
     alone = "dlperf.data.rows.filter(row => dlperf.gpusOf(row) === 1 && dlperf.of(row, 'value'))"
     alike = page.evaluate(f"dlperf.named({alone}, row => [dlperf.of(row, 'framework'), '']).map(String)")
     assert len(set(alike)) == len(alike)

@@ -128,12 +128,13 @@
     });
   }
 
-  /* Who shows these bars: the site, the day of the newest result, the sources of others' results, the licence. */
+  /* Who shows these bars: the site, the day of the newest result, the licence, and the sources to whom others' results belong. */
   function credit(bars) {
     const rows = bars.map(bar => bar.row), licence = document.querySelector("a[rel=license]");
     const sources = distinct(rows.filter(row => of(row, "published")).map(row => of(row, "source")));
     const newest = rows.map(row => of(row, "date")).sort().pop();
-    return [`${document.title.split(" - ").pop()}, ${newest}`, ...sources, licence && licence.textContent].filter(Boolean).join(" · ");
+    return [[document.title.split(" - ").pop(), newest].filter(Boolean).join(", "), licence && licence.textContent,
+      sources.length && data.words.of_sources.replace("{sources}", sources.join("; "))].filter(Boolean).join(" · ");
   }
 
   const caveatsOf = bars => distinct(bars.map(bar => bar.caveats).filter(Boolean));

@@ -83,7 +83,8 @@
       target: "_blank" }, dlperf.credit(bars)));
     const said = caveats.length ? [element("p", { class: "small" }, ...dlperf.notesOf(bars).flatMap(note => [note, element("br")]))] : [];
     const panelled = element("div", { class: "panels" }, ...body);
-    return { ...found, body: body.length ? [panelled, ...said, legend] : [element("p", {}, words.no_bars)] };
+    const parts = state.embed ? [legend, panelled, ...said] : [panelled, legend]; /* who says it is seen in however low a frame */
+    return { ...found, body: body.length ? parts : [element("p", {}, words.no_bars)] };
   }
 
   Object.assign(dlperf, { drawChart: draw, chartControls: controls });

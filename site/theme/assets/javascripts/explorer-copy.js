@@ -51,16 +51,21 @@
     return [[...columns, "caveats", "address"], ...lines].map(cells => cells.map(safe).join(",")).join("\n") + "\n";
   }
 
+  const titleOf = chart => chart.drawn.map(panel => `${panel.title}, ${panel.aside}`).join("; ") || document.title;
+  const creditOf = chart => dlperf.credit(chart.drawn.flatMap(panel => panel.bars));
+  const addressOf = embed => new URL(dlperf.written({ embed, row: [], page: "" }), location).href;
+
+  const citation = chart => `${titleOf(chart)}. ${creditOf(chart)}. ${addressOf("")}\n`;
+
   function embedding(chart) {
-    const address = new URL(dlperf.written({ embed: "1", row: [], page: "" }), location).href;
+    const address = addressOf("1"), title = titleOf(chart);
     const safe = words => words.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
-    const title = chart.drawn.map(panel => `${panel.title}, ${panel.aside}`).join("; ");
-    return `<iframe src="${safe(address)}" title="${safe(title || document.title)}" width="100%" height="520" loading="lazy" style="border:0"></iframe>\n`;
+    return `<iframe src="${safe(address)}" title="${safe(title)}" width="100%" height="520" loading="lazy" style="border:0"></iframe>\n`;
   }
 
   function svg(chart) {
     const bars = chart.drawn.flatMap(panel => panel.bars);
-    return dlperf.picture(chart.drawn, ["▨ " + data.words.published_key, data.words.untested, ...dlperf.notesOf(bars), dlperf.credit(bars), location.href.split("#")[0]]);
+    return dlperf.picture(chart.drawn, ["▨ " + data.words.published_key, data.words.untested, ...dlperf.notesOf(bars), dlperf.credit(bars), addressOf("")]);
   }
 
   function png(chart) {
@@ -99,6 +104,7 @@
     CSV: rows => [csv(rows), "text/csv", "dlperf.csv"],
     SVG: (rows, chart) => [svg(chart), "image/svg+xml", "dlperf.svg"],
     PNG: async (rows, chart) => [await png(chart), "image/png", "dlperf.png"],
+    cite: (rows, chart) => [citation(chart), "text/plain", "dlperf.txt"],
     embed: (rows, chart) => [embedding(chart), "text/plain", "dlperf.html"],
   };
 

@@ -175,7 +175,7 @@
   const say = text => { said.textContent = text; };
   const copies = (label, kinds) => element("span", { class: "copies", role: "group", "aria-label": words[label] }, words[label] + " ",
     ...dlperf.copyButtons(kinds, () => current, say));
-  const chartCopies = copies("copy_chart", ["PNG", "SVG", "embed"]);
+  const chartCopies = copies("copy_chart", ["PNG", "SVG", "embed", "cite"]);
   chartCopies.append(...dlperf.downloadButtons(["PNG", "SVG"], () => current, say));
   const tableCopies = copies("copy", ["Markdown", "CSV"]);
 
