@@ -18,6 +18,7 @@ from dlperf.messages.finding import Finding
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import ALONE, Answer, answers, gpus_of, short_name
+from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.machine import Probed
 from dlperf.report.pages.frameworks import frameworks_index
@@ -108,12 +109,19 @@ def test_a_claim_says_by_how_much_and_with_which_test() -> None:
     )
 
 
+def test_the_page_of_a_framework_that_is_behind_says_the_lead_as_home_does() -> None:
+    rows = (claimable(measured("alpha", value=430.0)), claimable(measured("beta", value=400.0), turn=1))
+    text = dict(overview_pages(ENGLISH, SiteData(rows)))
+    assert "worse, the other is 7.5 % ahead" in text[at.framework_page("beta")]
+    assert "better, 7.5 %" in text[at.framework_page("alpha")]
+
+
 def test_a_claim_names_the_version_of_each() -> None:
     rows = (claimable(measured("alpha", value=430.0)), claimable(measured("beta", value=400.0), turn=1))
     probed = {("first", "box", name): Probed(pinned=version) for name, version in (("alpha", "2.1"), ("beta", "0.4"))}
     text = " ".join(Document(home(ENGLISH, SiteData(rows, probed=probed))).text.split())
     assert "alpha 2.1 is 7.5 % ahead of beta 0.4 on one box" in text
-    assert "on the same hardware: alpha 2.1 ahead on" in text
+    assert "on the same hardware: alpha 2.1 in 1." in text
 
 
 def test_the_headline_of_a_case_is_at_the_precision_of_most_frameworks() -> None:
@@ -178,8 +186,10 @@ def test_a_framework_is_no_rival_of_its_own_version_and_a_variant_that_does_less
 
 def test_the_home_page_names_who_leads_by_how_much_and_on_what() -> None:
     rows = (claimable(measured("alpha", value=430.0)), claimable(measured("beta", value=400.0), turn=1))
-    lead = "A clear lead in 1 of 1 comparisons of two frameworks on the same hardware: alpha ahead on"
-    assert f"{lead} resnet50-imagenet (one box) by 7.5 %." in said(*rows)
+    lead = "A clear lead in 1 of 1 comparisons of two frameworks on the same hardware: alpha in 1."
+    assert lead in said(*rows)
+    assert "alpha ahead on resnet50-imagenet (one box) by 7.5 %" in said(*rows)
+    assert "No framework leads everywhere" not in said(*rows)
     assert "No clear lead in 1 comparisons" in said(measured("alpha", trials=3), measured("beta", trials=3))
 
 

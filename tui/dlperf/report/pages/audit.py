@@ -52,6 +52,7 @@ def audit(language: Language, data: SiteData) -> str:
         trained=sum(row.case != DIAGNOSIS for row in own),
         trials=sum(len(row.values) for row in own),
         verified=[(date(day), version, count) for (day, version), count in sorted(_verified(data).items())],
+        unverified=sum(len(row.values) for row in own if row.campaign not in data.verified),
         counts=_counts(data.audit),
         results=sum(row.value is not None and is_published(row.campaign) for row in data.ordered),
         kept=[(date(day), version, str(count)) for (day, version), count in sorted(kept.items())],

@@ -143,13 +143,17 @@ def by_relevance(data: SiteData) -> list[ConfigurationResult]:
     One of several GPUs that were measured together stands for them, as on all pages.
     """
     newest = set(map(id, data.current))
+    standing = {_key(row): row for row in data.current}
     return [
         row
         for rows in ranked_models(data, (standing.get(_key(row), row) for row in data.ordered))
         for row in sorted(rows, key=lambda row: _standing(data, row, id(row) in newest))
     ]
 
-    standing = {_key(row): row for row in data.current}
+
+def _key(row: ConfigurationResult) -> tuple[str, str, str, str]:
+    return row.campaign, row.id, row.metric, row.unit
+
 
 def _standing(data: SiteData, row: ConfigurationResult, newest: bool) -> tuple[bool, bool, bool, float]:
     return row.value is None, not newest, not data.is_ours(row.campaign), -row.score / row.gpus_total
@@ -157,10 +161,6 @@ def _standing(data: SiteData, row: ConfigurationResult, newest: bool) -> tuple[b
 
 def _metrics(language: Language, data: SiteData) -> dict[str, dict[str, object]]:
     """Return title, unit and direction of what a chart can show; without a unit, the row's own one."""
-def _key(row: ConfigurationResult) -> tuple[str, str, str, str]:
-    return row.campaign, row.id, row.metric, row.unit
-
-
     own: dict[str, dict[str, object]] = {name: {"title": language.gettext(title)} for name, title in METRICS.items()}
     further = {
         name: {

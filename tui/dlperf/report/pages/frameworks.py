@@ -87,8 +87,15 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
 
 def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -> str:
     found = said_of(row, rival, page.data.context)
-    stated = page.reason(found.brief)
-    return stated if found.verdict.code not in DECIDED else f"{stated}, {figures.percent(abs((found.gain or 1.0) - 1))}"
+    stated, gain = page.reason(found.brief), found.gain or 1.0
+    if found.verdict.code not in DECIDED:
+        return stated
+    ahead = figures.percent(max(gain, 1 / gain) - 1)  # as all pages say it, whichever side is the row's
+    return (
+        f"{stated}, {ahead}"
+        if found.improves
+        else page._("{verdict}, the other is {ahead} ahead", verdict=stated, ahead=ahead)
+    )
 
 
 def _facts(page: Page, entry: Framework) -> TableView:

@@ -150,6 +150,10 @@ def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
         "leads": _leads(page, [one for one in claims if one.improves]),
         "same": sum(one.verdict.code == "same" for one in claims),
         "undecided": sum(not one.improves and one.verdict.code != "same" for one in claims),
+        "split": len({family_of(one.b.framework) for one in claims if one.improves}) > 1,
+        "logged": sum(bool(row.log) for row in data.audit),
+        "printed": len(data.audit),
+        "audit": at.relative(page.path, at.AUDIT),
         "refused": f"{at.html_address(page.path, at.METHODOLOGY)}#refused",
     }
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dlperf.catalog.hardware import UNSTATED
+from dlperf.measured.findings.program_faults import PADDING
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import base_precision, chip
@@ -78,12 +79,12 @@ def _per_gpu(row: ConfigurationResult) -> float:
     return figures.per_gpu(row) or row.score
 
 
-def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
 def _padding(row: ConfigurationResult) -> float:
     """Return the share of a value that counts padding, as far as it is known."""
     return max((PADDING.get(finding.code, 0.0) for finding in row.findings), default=0.0)
 
 
+def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
     cells = {
         "origin": lambda row: page._(KINDS[page.data.kind(row.campaign)]),
         LENGTH: lambda row: str(dict(row.axes).get(LENGTH, "")),
