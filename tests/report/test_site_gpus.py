@@ -20,6 +20,7 @@ from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.overview import best_rows
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.reports.fairness import fairness
 from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.pages.your_number import your_number
 from dlperf.report.site import locations as at
@@ -95,3 +96,12 @@ def test_a_chart_of_two_gpus_that_no_claim_is_about_is_titled_with_both() -> Non
     (answer,) = answers(both.results, both.context)
     title = comparison_chart(Page(ENGLISH, both, at.HOME), answer).title
     assert Document(title[-1]).text == "on V100, 2 GPUs each on its own"
+
+
+def test_the_clock_of_gpus_that_were_measured_together_is_that_of_all() -> None:
+    data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
+    rows = [of_trials(row, sm_clock_mhz=1900.0 + place) for place, row in enumerate(data.results)]
+    both = (rows[0], claimable(measured("beta", campaign="on-0"), turn=1))
+    page = Page(ENGLISH, replace(data, results=(*rows, both[1])), at.HOME)
+    (told,) = fairness(page, both)
+    assert "1,900–1,903 MHz" in str(told.unequal)

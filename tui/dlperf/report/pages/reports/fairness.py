@@ -1,6 +1,6 @@
 """Differences in conditions between the frameworks of a report."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlperf.catalog.hardware import Numerics
@@ -122,7 +122,7 @@ def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, s
             distinct(figures.varying_axes(page.language, row, page.stated) for row in results)
         ),
         page._("Batch per GPU"): listed(page.language, (figures.batch_text(row) for row in results)),
-        page._("SM clock while measured"): _clocks(results),
+        page._("SM clock while measured"): _clocks(row for one in results for row in page.data.together(one)),
     }
 
 
@@ -149,7 +149,7 @@ def _range(step: int, trials: Sequence[Losses]) -> str:
     return "–".join(distinct(f"{loss:.3g}" for loss in (min(losses), max(losses))))
 
 
-def _clocks(results: Results) -> str:
+def _clocks(results: Iterable[ConfigurationResult]) -> str:
     """Return the range of the trials' mean clock in MHz, since GPUs of one kind differ by some percent."""
     mhz = [round(trial.sm_clock_mhz) for row in results for trial in row.trials if trial.sm_clock_mhz is not None]
     return f"{'–'.join(f'{clock:,}' for clock in distinct((min(mhz), max(mhz))))} MHz" if mhz else ""
