@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
 
-from dlperf.messages import Language, Message
+from dlperf.messages import Language
 from dlperf.report.data import SiteData, grouped
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, Context, context_of, joint_level
@@ -85,20 +85,9 @@ class Answer:
         pairs = self.claim.machines if self.claim else ()
         return tuple(one for pair in pairs for one in pair if one.id == row.id)
 
-    @property
-    def reasons(self) -> tuple[Message, ...]:
-        """Why nothing may be claimed, with the values of the best first, as pages name it first."""
-        return self.context.claim(self.best, self.second).reasons if self.second else ()
-
 
 def is_rival(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     return family_of(a.framework) != family_of(b.framework)
-
-
-def said_of(row: ConfigurationResult, rival: ConfigurationResult, context: Context) -> Claim:
-    """Compare a result with a rival; where there are reasons against a claim, with this result's value first."""
-    found = context.claim(rival, row)
-    return context.claim(row, rival) if found.reasons else found
 
 
 def claimed_best(results: Iterable[ConfigurationResult], context: Context = ALONE) -> ConfigurationResult | None:

@@ -1,16 +1,19 @@
 """Claims for others to read: the verdict on two results, and the conditions that it lacks. Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dlperf.measured.findings.program_faults import FAULTS, UNFAIR
 from dlperf.measured.findings.telemetry import IDLE
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.conditions import THIRD_PARTY, behind, incomparable, obstacles, stops, within_drift, within_idle
+from dlperf.verdicts.conditions import THIRD_PARTY, incomparable, obstacles, stops, within_drift, within_idle
 from dlperf.verdicts.families import family_of
-from dlperf.verdicts.inference.policies import CLAIM, LEAST_UNITS, LEVEL, OF_KIND, Policy, holm_level
-from dlperf.verdicts.inference.verdict import MOST_NEEDED, Sides, Verdict, judge_claim
+from dlperf.verdicts.inference.policies import CLAIM, LEAST_UNITS, LEVEL, OF_KIND, holm_level
+from dlperf.verdicts.inference.verdict import MOST_NEEDED, OPPOSITE, Sides, Verdict, judge_claim
 from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, of_versions, over_machines
 from dlperf.verdicts.losses import Alike, alike_losses
 from dlperf.verdicts.trials import Pair, losses_of, rounding_of, scores
@@ -49,6 +52,15 @@ class Claim:
     """Differing options, protocol and environment."""
     machines: tuple[Pair, ...] = ()
     """The results of each machine where there are enough for a verdict about their kind."""
+
+    @property
+    def inverse(self) -> Claim:
+        """What may be said of A relative to B, for the same reasons."""
+        verdict = replace(self.verdict, code=OPPOSITE.get(self.verdict.code, self.verdict.code))
+        machines = tuple((b, a) for a, b in self.machines)
+        return replace(
+            self, a=self.b, b=self.a, verdict=verdict, found=self.found and self.found.inverse, machines=machines
+        )
 
     @property
     def ratio(self) -> float | None:
@@ -154,7 +166,21 @@ def claim(
         rows: all results, among which the same programs may have run on other GPUs of the kind.
         loss: relative loss that is sought; None for what the variation allows.
     """
-    if why := tuple(incomparable(a, b)):
+    faster, slower = sorted((a, b), key=lambda row: (-row.score, row.framework, row.campaign, row.id))
+    found = _claim(slower, faster, known, level, rows, loss)
+    return found if found.a is a else found.inverse
+
+
+def _claim(
+    a: ConfigurationResult,
+    b: ConfigurationResult,
+    known: Known,
+    level: float,
+    rows: Sequence[ConfigurationResult],
+    loss: float | None,
+) -> Claim:
+    """Return what may be said of the faster result, B: from either side, one test and one list of reasons."""
+    if why := tuple(incomparable(b, a)):
         return Claim(a, b, message("not_comparable", why=why))
     campaigns = campaigns_in_turns(a, b, rows) if a.hardware == b.hardware else []
     pairs = machines_apart(of_versions(campaigns, a, b))
@@ -164,22 +190,13 @@ def claim(
     looks = stops(pairs, least=1) if of_kind else stops([(a, b)], CLAIM.least)
     machines = tuple(pairs) if of_kind else ()
     policy = replace(OF_KIND if of_kind else CLAIM, looks=looks, level=level, loss=loss)
-    found = _judged(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
-    missing = [*(_too_few(pairs) if of_kind else []), *_within(compared, found), *obstacles(compared)]
+    found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
+    missing = [*(_too_few(pairs) if of_kind else []), *_within(compared, found)]
+    missing += obstacles([(faster, slower) for slower, faster in compared])
     if found is not None and found.code in DECIDED and not of_kind:
-        missing += _within_machines(a, b, found.difference, known)
+        missing += _within_machines(a, b, found, known)
     verdict, found = _verdict(found, missing, evidence, of_kind)
     return Claim(a, b, verdict, found, machines=machines)
-
-
-def _judged(evidence: Sides, policy: Policy, campaign: int) -> Verdict | None:
-    """Return the verdict on B, with the trials that would decide as counted with the better side first: they are said
-    of both sides, and one number is to stand on every page."""
-    found = judge_claim(evidence, policy, campaign)
-    if found is None or found.decided or found.difference <= 0:
-        return found
-    turned = judge_claim(replace(evidence, a=evidence.b, b=evidence.a), policy, campaign)
-    return found if turned is None or turned.decided else replace(found, more=turned.more)
 
 
 def _within(compared: Sequence[Pair], found: Verdict | None) -> Iterator[Message]:
@@ -187,9 +204,9 @@ def _within(compared: Sequence[Pair], found: Verdict | None) -> Iterator[Message
     if found is None or found.code == "same":
         return
     decided = found.code in DECIDED
-    yield from within_idle(compared, found.difference, least=0.0 if decided else IDLE)
+    yield from within_idle(compared, found, least=0.0 if decided else IDLE)
     if decided:
-        yield from within_drift(compared, found.difference)
+        yield from within_drift(compared, found)
 
 
 def _verdict(
@@ -203,7 +220,12 @@ def _verdict(
         missing = missing if missing == [THIRD_PARTY] else [_invitation(found, evidence, of_kind), *missing]
     elif not missing:
         return message(found.code), found
-    return message("cannot_tell", why=tuple(missing)), found
+    return message("cannot_tell", why=tuple(sorted(missing, key=_is_mended))), found
+
+
+def _is_mended(why: Message) -> bool:
+    """Whether further trials may meet a condition; a fault of a program, which comes first, they do not."""
+    return not why.mentions(*FAULTS, *UNFAIR)
 
 
 @dataclass(frozen=True)
@@ -241,12 +263,12 @@ def _too_few(pairs: Sequence[Pair]) -> list[Message]:
     return [message("more_trials", count=lacking)] if lacking > 0 else []
 
 
-def _within_machines(a: ConfigurationResult, b: ConfigurationResult, difference: float, known: Known) -> list[Message]:
+def _within_machines(a: ConfigurationResult, b: ConfigurationResult, found: Verdict, known: Known) -> list[Message]:
     """Return that machines of a kind differ by more than two frameworks do on one of them."""
     reach = known.between_machines.reach
-    if family_of(a.framework) == family_of(b.framework) or abs(difference) > reach:
+    if family_of(a.framework) == family_of(b.framework) or found.ahead > reach:
         return []
-    return [message("within_machines", difference=behind(difference), reach=reach, units=LEAST_UNITS)]
+    return [message("within_machines", difference=found.ahead, reach=reach, units=LEAST_UNITS)]
 
 
 def _evidence(a: ConfigurationResult, b: ConfigurationResult, known: Known) -> Sides:

@@ -11,6 +11,7 @@ from dlperf.messages import N_, Message, message
 from dlperf.table.conditions import used_numerics
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.families import family_of, work_left_out
+from dlperf.verdicts.inference.verdict import Verdict
 from dlperf.verdicts.losses import unlike_losses
 from dlperf.verdicts.refusals import refusals
 from dlperf.verdicts.trials import Pair, in_turns, losses_of, placed, recorded
@@ -130,29 +131,24 @@ def stops(pairs: Sequence[Pair], least: int) -> int:
     return prod(max(1, max(each, default=least) - least + 1) for each in planned)
 
 
-def behind(difference: float) -> float:
-    """Return by how much the side behind is behind, relative to the other: the same number from both sides."""
-    return abs(difference) / (1 + max(difference, 0.0))
-
-
-def within_drift(pairs: Sequence[Pair], difference: float) -> Iterator[Message]:
+def within_drift(pairs: Sequence[Pair], found: Verdict) -> Iterator[Message]:
     """Yield that the speed of a trial changed by more than the two results, or those of several machines, differ."""
     trials = (trial for pair in pairs for row in pair for trial in row.usable_trials)
     drift = max((abs(trial.drift or 0.0) for trial in trials), default=0.0)
-    if abs(difference) <= drift:
-        yield message("within_drift", difference=behind(difference), drift=drift)
+    if found.ahead <= drift:
+        yield message("within_drift", difference=found.ahead, drift=drift)
 
 
-def within_idle(pairs: Sequence[Pair], difference: float, least: float = 0.0) -> Iterator[Message]:
+def within_idle(pairs: Sequence[Pair], found: Verdict, least: float = 0.0) -> Iterator[Message]:
     """Yield that the GPUs of the side behind had no kernel for longer, by as much as it is behind: its host may decide.
 
     Args:
         least: share of the window from which it matters.
     """
-    ahead = difference > 0
+    ahead = found.difference > 0
     surplus = max((_idle(pair[not ahead]) - _idle(pair[ahead]) for pair in pairs), default=0.0)
-    if surplus > least and surplus >= abs(difference):
-        yield message("within_idle", difference=behind(difference), idle=surplus)
+    if surplus > least and surplus >= found.ahead:
+        yield message("within_idle", difference=found.ahead, idle=surplus)
 
 
 def _idle(row: ConfigurationResult) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dlperf.catalog.model import Framework
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report.answer import Answer, is_rival, said_of
+from dlperf.report.answer import Answer, is_rival
 from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.site import locations as at
@@ -86,7 +86,7 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
 
 
 def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -> str:
-    found = said_of(row, rival, page.data.context)
+    found = page.data.context.claim(rival, row)
     stated, gain = page.reason(found.brief), found.gain or 1.0
     if found.verdict.code not in DECIDED:
         return stated

@@ -1,5 +1,7 @@
 """The one function that turns results into a verdict: better, worse, same, or cannot tell. Pure."""
 
+from __future__ import annotations
+
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -26,6 +28,7 @@ CAMPAIGNS_FREEDOM = 2.5
 as much then pass for a loss in 2 % of cases."""
 
 Code = Literal["better", "worse", "same", "cannot_tell"]
+OPPOSITE: dict[str, Code] = {"better": "worse", "worse": "better"}
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,18 @@ class Verdict:
     @property
     def decided(self) -> bool:
         return self.code != "cannot_tell"
+
+    @property
+    def ahead(self) -> float:
+        """By how much the better side is ahead, relative to the other: one number from both sides."""
+        return max(self.difference, -self.difference / (1 + self.difference))
+
+    @property
+    def inverse(self) -> Verdict:
+        """What the same test says of A relative to B."""
+        low, high = (-end / (1 + end) if math.isfinite(end) else -end for end in (self.high, self.low))
+        code = OPPOSITE.get(self.code, self.code)
+        return replace(self, code=code, difference=-self.difference / (1 + self.difference), low=low, high=high)
 
     @property
     def interval(self) -> tuple[float, float] | None:

@@ -7,7 +7,7 @@ from statistics import median
 from dlperf.messages.numbers import change
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, chip, gpus_of, said_of, work_of
+from dlperf.report.answer import Answer, chip, gpus_of, work_of
 from dlperf.report.data import distinct, grouped
 from dlperf.report.pages.page import Page
 from dlperf.report.views import FigureView, Lead, Link
@@ -35,8 +35,8 @@ def lead(page: Page, answer: Answer) -> Lead:
         p="" if found.p is None else f"{found.p:.2g}",
         sought=unbreakable(figures.percent(found.detectable)),
         gpus=gpus_of(page.language, page.data, found),
-        why=page.language.semicolon.join(map(page.reason, answer.reasons[:MOST_REASONS])),
-        brief=page.reason(said_of(answer.best, second, answer.context).brief),
+        why=page.language.semicolon.join(map(page.reason, found.reasons[:MOST_REASONS])),
+        brief=page.reason(found.brief),
         power=page.language.semicolon.join(_clock_and_power(page, _sides(answer.best, second, found))),
         machines=tuple(_on_machine(page, *pair) for pair in found.machines),
         losses=page.language.render(found.alike.said).replace(" %", f"{md.NO_BREAK}%") if found.alike else "",
