@@ -76,6 +76,7 @@ def test_two_commits_run_in_turns_in_one_campaign_and_the_slower_one_fails(count
     assert "worse: -50.00 % (-" in done.stdout
     assert f"1 of 1 worse than A (a-{fast[:12]}) or missing" in done.stderr
     assert git(checkout, "worktree", "list").count("\n") == 1
+    assert not (counting.workspace.versions / "project").exists()
     sides = (f"revision=a-{fast[:12]}", f"revision=b-{slow[:12]}")
     (pair,) = compare_in_workspace(counting.workspace, *sides).pairs
     begun = sorted((trial.started, row.id) for row in (pair.a, pair.b) for trial in row.trials)

@@ -41,10 +41,11 @@ def add_worktrees(planned: Iterable[PlannedConfiguration]) -> None:
 
 
 def remove_worktrees(planned: Iterable[PlannedConfiguration]) -> None:
-    """Remove what ``add_worktrees`` added."""
+    """Remove what ``add_worktrees`` added, and the folder of the checkout's commits where no other is there."""
     for checkout, folder, _ in _commits(planned):
-        with suppress(DlperfError):
+        with suppress(DlperfError, OSError):
             run_git(Path(checkout), "worktree", "remove", "--force", folder)
+            Path(folder).parent.rmdir()
 
 
 def _commits(planned: Iterable[PlannedConfiguration]) -> list[tuple[str, str, str]]:
