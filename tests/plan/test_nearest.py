@@ -150,10 +150,14 @@ def test_a_result_is_held_against_the_third_party_result_that_is_most_like_it():
     assert "batch_size: not stated there, 2 here" in map(str, beside_published(mine, "", [shared]).differences)
 
 
-def test_a_result_counts_as_what_its_program_does_and_is_not_held_against_another_training():
+COMPILED = ("yes", "XLA", "step, by XLA, which times kernels", "torch.compile", "model and loss by torch.compile")
+
+
+@pytest.mark.parametrize("stated", COMPILED)
+def test_a_result_counts_as_what_its_program_does_and_is_not_held_against_another_training(stated: str):
     point = Configuration("box", "maxtext", "llama3-8b", "bf16", 1, 1, 4, axes=(("sequence_length", 8192),))
     mine = ConfigurationResult(
-        **field_values(point), campaign="mine", unit="tokens/s", value=24000.0, options={"compile": "yes"}
+        **field_values(point), campaign="mine", unit="tokens/s", value=24000.0, options={"compile": stated}
     )
     eager, compiled = (published(precision="bf16", compile=said, global_batch=128) for said in ("no", "yes"))
     lora = published("maxtext", "bf16", compile="yes", task="lora")
@@ -162,3 +166,12 @@ def test_a_result_counts_as_what_its_program_does_and_is_not_held_against_anothe
     assert "global_batch: 128 there, 4 here" in map(str, found.differences)
     assert not any("compile" in str(each) for each in found.differences)
     assert beside_published(mine, "h100-sxm", [lora]).published is None
+
+
+def test_a_result_states_the_data_types_of_its_weights():
+    point = Configuration("box", "torchtitan", "llama3-8b", "fp8", 1, 1, 4)
+    mine = ConfigurationResult(
+        **field_values(point), campaign="mine", unit="tokens/s", value=24000.0, numerics={"weights": "fp32"}
+    )
+    found = beside_published(mine, "h100-sxm", [published(precision="fp8", weights="fp32")])
+    assert "weights" not in " ".join(map(str, found.differences))

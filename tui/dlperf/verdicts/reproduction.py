@@ -4,13 +4,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dlperf.catalog.axes import REVISION
+from dlperf.catalog.axes import REVISION, AxisValue
 from dlperf.errors import RequestError
 from dlperf.messages import Message, message
 from dlperf.plan.model import Selection
 from dlperf.plan.nearest import TASK, differing_conditions, is_version_of
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.compare import parse_selector
+
+_COMPILED = re.compile(r"(?:.*\bby )?(?:torch\.compile|XLA)\b(?! of )")
+"""What recipes say of a model that is compiled as a whole, or layer by layer."""
 
 
 def find_result(text: str, rows: Sequence[ConfigurationResult]) -> ConfigurationResult:
@@ -93,5 +96,13 @@ def beside_published(
 
 
 def _differences(other: ConfigurationResult, row: ConfigurationResult) -> list[Message]:
-    does = {name: value for name, _ in other.axes if (value := row.setting(name)) is not None}
+    does = {name: value for name, _ in other.axes if (value := _does(row, name)) is not None}
     return differing_conditions(other, row, {**does, **dict(row.axes)})
+
+
+def _does(row: ConfigurationResult, name: str) -> AxisValue | None:
+    """Return what a result's program does in the words of third-party results: an axis, an option or a data type."""
+    value = row.setting(name)
+    if name == "compile" and _COMPILED.match(str(value)):
+        return "yes"
+    return row.numerics.get(name) if value is None else value
