@@ -52,7 +52,9 @@ async def test_a_framework_that_cannot_be_imported_is_named(home: Path):
         (
             False,
             "plain does not start or does not find module no_such_framework: "
-            "exit code 1: ModuleNotFoundError: No module named 'no_such_framework'",
+            "exit code 1: ModuleNotFoundError: No module named 'no_such_framework': "
+            "install no_such_framework for that Python, or choose another by a line of `prologue` in the entry of "
+            "on-m1, such as `source /opt/venv/bin/activate`",
         ),
         (False, "plain does not start or does not find /opt/none/python: exit code 127"),
     ]

@@ -13,6 +13,7 @@ from dlperf.plan.subject import STARTED_ONCE
 from dlperf.runs.records import State, TrialStatus
 
 _PORT_IN_USE = re.compile(r"address already in use|\bEADDRINUSE\b|\bport \d{1,5} is (?:already )?in use", re.IGNORECASE)
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _SIZE = re.compile(PATTERNS["memory"]["size"])
 
 NEAR = 1 << 16
@@ -42,14 +43,19 @@ def _diagnosis(output: str) -> Message | None:
     return quoted(error.text) if error else None
 
 
-def _with_memory(found: Message | None, log_tail: str, configuration: Configuration) -> Message | None:
-    """Add to a lack of memory how much a GPU could not give, and what of the configuration takes memory."""
-    size = _SIZE.search(without_harmless(log_tail)) if found == message("out_of_memory") else None
-    if found is None or size is None:
-        return found
-    allocated = next(filter(None, size.groups()))
-    more = message("gpu_memory", size=allocated, axes=axes_text(_memory_axes(configuration)))
-    return message("and_more", subject=found, more=more)
+def _with_advice(found: Message | None, log_tail: str, planned: PlannedConfiguration) -> Message | None:
+    """Add to a cause what to do: of the configuration where a GPU lacks memory, of the machine where a module lacks."""
+    more = _advice(found, log_tail, planned) if found else None
+    return message("and_more", subject=found, more=more) if found and more else found
+
+
+def _advice(found: Message, log_tail: str, planned: PlannedConfiguration) -> Message | None:
+    if found.code == "out_of_memory" and (size := _SIZE.search(without_harmless(log_tail))):
+        axes = axes_text(_memory_axes(planned.configuration))
+        return message("gpu_memory", size=next(filter(None, size.groups())), axes=axes)
+    if (lacking := _NO_MODULE.match(found.text_of("text"))) and planned.launch.container is None:
+        return message("no_module", module=lacking[1], hardware=planned.configuration.hardware)
+    return None
 
 
 def _memory_axes(configuration: Configuration) -> Iterator[tuple[str, AxisValue]]:
@@ -111,7 +117,7 @@ def cause_of_trial(evidence: Evidence, planned: PlannedConfiguration, status: Tr
     """Return the journal's cause, explained by the log of the node that it names, else by that of another."""
 
     def diagnosed(log: str) -> Message | None:
-        return _with_memory(diagnosis(log), log, planned.configuration)
+        return _with_advice(diagnosis(log), log, planned)
 
     cause = status.cause
     if status.state is State.SUCCEEDED:
