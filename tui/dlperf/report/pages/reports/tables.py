@@ -150,7 +150,7 @@ def single_runs(page: Page, results: Results) -> TableView:
     most = max((len(values) for _, values in repeated), default=0)
     rows = [
         (
-            replace(page.subject(row, results), aside="†" if row.caveats else ""),
+            replace(page.subject(row, results), aside=page.language.separator.join(_marks(page, row))),
             *map(four_digits, values),
             *[""] * (most - len(values)),
             four_digits(statistics.fmean(values)),
@@ -162,6 +162,11 @@ def single_runs(page: Page, results: Results) -> TableView:
     runs = [page._("Run {number}", number=str(number)).replace(" ", md.NO_BREAK) for number in range(1, most + 1)]
     titles = (*runs, page._("Average"), page._("Median"), page._("Speed-up"))
     return filled([ColumnView(page._("Configuration"), words=True), *map(ColumnView, titles)], rows)
+
+
+def _marks(page: Page, row: ConfigurationResult) -> list[str]:
+    """Return what trials in a list are marked with: caveats, and that they are of one of several GPUs."""
+    return [*(["†"] if row.caveats else []), *([page.gpus_text(row)] if len(page.data.together(row)) > 1 else [])]
 
 
 def missing(page: Page, results: Results) -> list[tuple[str, list[Link]]]:
