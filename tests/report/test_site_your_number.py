@@ -140,6 +140,9 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     expect(watched.page.locator(".costs tbody tr", has_text="paddle").first.locator("td").nth(4)).to_have_text(
         re.compile("53.33 h.*ran on 8 GPUs.*paddle at the rate measured on 64 GPUs: 106.7 h")
     )
+    expect(watched.page.locator(".costs tbody tr", has_text="Alpha").first.locator("td").nth(4)).to_have_text(
+        re.compile("the result ran on 1 GPU.*Alpha AMP at the rate measured on 2 GPUs")  # none at FP8
+    )
     watched.page.locator("select[name=precision]").select_option("AMP")
     expect(watched.page.locator(".costs tbody tr", has_text="H200").locator("td").nth(1)).to_have_text("150 †")
     expect(pair.locator("tbody tr")).to_have_count(1)

@@ -23,12 +23,14 @@
   const money = value => value === null ? "" : grouped(value < 100 ? +value.toPrecision(3) : Math.round(value));
   const gpuHours = side => (number("amount") || 0) * MILLION / side.perGpu / HOUR;
 
-  /* The best result of the same accelerator and precision whose number of GPUs is nearer to the reader's than that of the side; null without. */
+  /* The best result of the same accelerator whose number of GPUs is nearer to the reader's than that of the side, at its precision
+     where there is one; null without. */
   function nearerTo(gpus, side) {
-    const distance = count => Math.abs(Math.log(count / gpus));
-    const alike = (side.rows || []).filter(one => of(one.row, "chip") === side.chip && isAt(one, nameOfPrecision(side.precision)));
-    const nearest = Math.min(...alike.map(row => distance(gpusOf(row.row))));
-    return nearest < distance(side.gpus) ? best(alike.filter(row => distance(gpusOf(row.row)) === nearest)) : null;
+    const distance = one => Math.abs(Math.log(gpusOf(one.row) / gpus));
+    const nearer = (side.rows || []).filter(one => of(one.row, "chip") === side.chip && distance(one) < Math.abs(Math.log(side.gpus / gpus)));
+    const alike = nearer.filter(one => isAt(one, nameOfPrecision(side.precision))), rows = alike.length ? alike : nearer;
+    const nearest = Math.min(...rows.map(distance));
+    return rows.length ? best(rows.filter(one => distance(one) === nearest)) : null;
   }
 
   /* The time on the number of GPUs that a reader typed, and on how many the result ran where these are others. */
@@ -37,7 +39,7 @@
     if (!value) return "";
     const said = inDays ? say("days", { count: text(value / 24) }) : say("hours", { count: text(value) });
     const near = nearerTo(gpus, side), hours = near && gpuHours(near) / gpus;
-    const measured = near && [element("br"), element("small", {}, link(near), " ", say("at_rate_of", { gpus: gpusText(gpusOf(near.row)),
+    const measured = near && [element("br"), element("small", {}, link(near), " ", precisionOf(near) === side.precision ? "" : precisionOf(near) + " ", say("at_rate_of", { gpus: gpusText(gpusOf(near.row)),
       time: inDays ? say("days", { count: text(hours / 24) }) : say("hours", { count: text(hours) }) }))];
     return gpus === side.gpus ? said : element("span", {}, said, element("br"), element("small", {}, say("ran_on", { gpus: gpusText(side.gpus) })),
       ...(measured || []));
