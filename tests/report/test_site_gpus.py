@@ -58,6 +58,7 @@ def test_a_value_of_gpus_that_were_measured_together_is_their_median_with_their_
     assert "Alpha median of 4 GPUs · 0.7 % 401.5" in said, said[said.index("Alpha m") :][:80]
     text = dict(overview_pages(ENGLISH, data))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
     assert "median of 4 GPUs" in text
+    assert "median of 4 GPUs" in text[text.index("{ #s_utilisation") :]
     assert "one of 4 GPUs" in text[text.index("{ #s_repeats") :]
 
 

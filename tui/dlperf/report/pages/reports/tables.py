@@ -140,7 +140,9 @@ def scaling(page: Page, results: Results) -> TableView:
 def utilisation(page: Page, results: Results) -> TableView:
     """Return MFU, share of the roofline and samples per joule of results that have any of them."""
     known = [row for row in results if row.mfu or figures.per_joule(row) or page.data.roofline(row)]
-    more = {"figure": lambda row: replace(page.figure(row), trials="")}
+    more = {
+        "figure": lambda row: replace(page.figure(row), trials=page.gpus_text(row) if page.data.is_joint(row) else "")
+    }
     return page.listed(known, (*AXES, "mfu", "roofline", "samples_per_joule"), more)
 
 
