@@ -59,5 +59,12 @@ def test_what_its_command_asks_for_is_no_fault_of_a_program():
         assert lacking.code not in [finding.code for finding in found]
 
 
+@pytest.mark.parametrize(("gpus", "compiled", "faulty"), [(4, "yes", True), (1, "yes", False), (4, "regional", False)])
+def test_compiling_the_whole_model_is_a_caveat_where_layers_are_gathered(gpus: int, compiled: str, faulty: bool):
+    (fault,) = [fault for fault in known_faults() if fault.several_gpus]
+    found = findings_of_programs({fault.file: fault.sha256[0]}, ("--compile", compiled), gpus)
+    assert bool(found) is faulty
+
+
 def test_every_fault_names_whole_hashes():
     assert all(len(digest) == 64 for fault in known_faults() for digest in fault.sha256)

@@ -239,7 +239,9 @@ def _findings(trial: _MeasuredTrial, why_no_figure: Message | None) -> tuple[Fin
     """Return the caveats of a trial, the most serious first."""
     evidence, found = trial.evidence, list(findings_of_run(trial.checked)) if trial.checked else []
     found += trial.run.findings if trial.run else ()
-    found[:0] = findings_of_programs(evidence.programs, trial.planned.launch.command)
+    found[:0] = findings_of_programs(
+        evidence.programs, trial.planned.launch.command, trial.planned.configuration.gpus_total
+    )
     if evidence.replaced_logs:
         found.insert(0, warning("log_replaced", logs=", ".join(evidence.replaced_logs)))
     if why_no_figure:

@@ -19,6 +19,8 @@ class Fault:
     command: Sequence[str]
     without: Sequence[str] = ()
     """Words of a command that is free of the fault."""
+    several_gpus: bool = False
+    """Only where several GPUs train one model."""
     value_stands: bool = False
     """The program did the work that its value says, but a comparison with another framework is not fair."""
     padding: float = 0.0
@@ -32,14 +34,20 @@ def known_faults() -> tuple[Fault, ...]:
     return tuple(Fault(**fault) for fault in data["fault"])
 
 
-def findings_of_programs(programs: Mapping[str, str], command: Sequence[str]) -> tuple[Finding, ...]:
-    """Return a warning of each known fault of what ran; ``programs``: file → SHA-256."""
+def findings_of_programs(programs: Mapping[str, str], command: Sequence[str], gpus: int = 1) -> tuple[Finding, ...]:
+    """Return a warning of each known fault of what ran.
+
+    Args:
+        programs: file → SHA-256.
+        gpus: of all nodes.
+    """
     return tuple(
         warning(fault.code)
         for fault in known_faults()
         if programs.get(fault.file) in fault.sha256
         and set(fault.command) <= set(command)
         and not set(fault.without) & set(command)
+        and (gpus > 1 or not fault.several_gpus)
     )
 
 
