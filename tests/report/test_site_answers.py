@@ -112,8 +112,8 @@ def test_a_claim_says_by_how_much_and_with_which_test() -> None:
 def test_the_page_of_a_framework_that_is_behind_says_the_lead_as_home_does() -> None:
     rows = (claimable(measured("alpha", value=430.0)), claimable(measured("beta", value=400.0), turn=1))
     text = dict(overview_pages(ENGLISH, SiteData(rows)))
-    assert "worse, the other is 7.5 % ahead" in text[at.framework_page("beta")]
-    assert "better, 7.5 %" in text[at.framework_page("alpha")]
+    assert "the other is 7.5 % ahead on one box, p = " in text[at.framework_page("beta")]
+    assert ">7.5 % ahead on one box, p = " in text[at.framework_page("alpha")]
 
 
 def test_a_claim_names_the_version_of_each() -> None:
@@ -220,9 +220,9 @@ def test_a_claim_about_a_kind_says_on_how_many_gpus_or_machines_it_rests() -> No
     a, b, many = measured("alpha"), measured("beta"), measured("beta", 8)
     kind, data = Claim(a, b, message("better"), machines=((a, b),) * 4), SiteData((a, b))
     assert gpus_of(ENGLISH, data, replace(kind, machines=())) == "one box"
-    assert gpus_of(ENGLISH, data, kind) == "box, 4 GPUs each on its own"
-    assert gpus_of(CHINESE, data, kind) == "box，4 张 GPU 各自单独测试"
-    assert gpus_of(ENGLISH, data, replace(kind, b=many)) == "box, 4 machines"
+    assert gpus_of(ENGLISH, data, kind) == "box, mean of 4 GPUs each on its own"
+    assert gpus_of(CHINESE, data, kind) == "box，4 张 GPU 各自单独测试的平均"
+    assert gpus_of(ENGLISH, data, replace(kind, b=many)) == "box, mean of 4 machines"
 
 
 def test_a_claim_about_a_kind_states_the_lead_on_each_machine_and_its_trials_there() -> None:

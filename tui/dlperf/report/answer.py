@@ -1,10 +1,11 @@
 """The frameworks that ran the same work on the same hardware, and what may be claimed of the first two."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
+from operator import attrgetter
 
 from dlperf.messages import Language
 from dlperf.report.data import SiteData, grouped
@@ -16,6 +17,7 @@ CHIP = re.compile(r"\b((?:GB|MI|[ABHLTPV])\d{2,3}X?)\b(?:[ -](PCIe|NVL|96GB)\b)?
 """Name of an accelerator within the title of a machine, and its form where that is not the common one."""
 
 
+Score = Callable[[ConfigurationResult], float]
 ALONE = Context()
 """Of one claim for itself."""
 
@@ -98,10 +100,17 @@ def claimed_best(results: Iterable[ConfigurationResult], context: Context = ALON
     return best if best and rivals and all(context.claim(row, best).improves for row in rivals) else None
 
 
-def answers(results: Iterable[ConfigurationResult], context: Context = ALONE) -> tuple[Answer, ...]:
+def answers_of_site(data: SiteData, results: Iterable[ConfigurationResult]) -> tuple[Answer, ...]:
+    """Return the answers of a report as pages show them: by the median of GPUs that were measured together."""
+    return answers(results, data.context, lambda row: data.joint(row).score)
+
+
+def answers(
+    results: Iterable[ConfigurationResult], context: Context = ALONE, score: Score = attrgetter("score")
+) -> tuple[Answer, ...]:
     """Return one answer for each hardware and precision of a report that has a value."""
     measured = [result for result in results if result.value is not None]
-    return tuple(_answer(contest, context) for contest in grouped(measured, contest_of).values())
+    return tuple(_answer(contest, context, score) for contest in grouped(measured, contest_of).values())
 
 
 def contest_of(result: ConfigurationResult) -> tuple[object, ...]:
@@ -126,7 +135,7 @@ def base_precision(result: ConfigurationResult) -> str:
     return result.precision.removesuffix("-pure")
 
 
-def _answer(contest: Iterable[ConfigurationResult], context: Context) -> Answer:
+def _answer(contest: Iterable[ConfigurationResult], context: Context, score: Score) -> Answer:
     """Return the largest scale at which at least two frameworks ran one batch size, and their best such batch size.
 
     Equal precisions come before those of which only the weights differ.
@@ -135,8 +144,8 @@ def _answer(contest: Iterable[ConfigurationResult], context: Context) -> Answer:
     equal = [same for rows in points.values() for same in grouped(rows, lambda row: row.precision).values()]
     compared = [rows for rows in equal if _frameworks(rows) > 1] or points.values()
     most = min(2, max(map(_frameworks, compared)))
-    found = [_best_of_each(rows) for rows in compared if _frameworks(rows) >= most]
-    ranked = max(found, key=lambda rows: (rows[0].gpus_total, rows[0].nodes, _frameworks(rows), rows[0].score))
+    found = [_best_of_each(rows, score) for rows in compared if _frameworks(rows) >= most]
+    ranked = max(found, key=lambda rows: (rows[0].gpus_total, rows[0].nodes, _frameworks(rows), score(rows[0])))
     return Answer(ranked, context)
 
 
@@ -144,10 +153,10 @@ def _frameworks(rows: Sequence[ConfigurationResult]) -> int:
     return len({family_of(row.framework) for row in rows})
 
 
-def _best_of_each(rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
+def _best_of_each(rows: Iterable[ConfigurationResult], score: Score) -> tuple[ConfigurationResult, ...]:
     frameworks = grouped(rows, lambda row: row.framework)
-    best = (max(same, key=lambda row: row.score) for same in frameworks.values())
-    return tuple(sorted(best, key=lambda row: (-row.score, row.framework)))
+    best = (max(same, key=score) for same in frameworks.values())
+    return tuple(sorted(best, key=lambda row: (-score(row), row.framework)))
 
 
 def chip(data: SiteData, row: ConfigurationResult) -> str:
@@ -165,10 +174,10 @@ def short_name(title: str) -> str:
 
 
 def gpus_of(language: Language, data: SiteData, found: Claim) -> str:
-    """Return that a claim holds on one machine; of three on, it is about their kind."""
-    machine = chip(data, found.b)
+    """Return that a claim holds on one machine; of three on, its ratio is the mean of theirs."""
+    machine, count = chip(data, found.b), len(found.machines)
     if not found.of_kind:
         return language.gettext("one {machine}", machine=machine)
     if found.b.gpus_total == 1:
-        return language.gettext("{machine}, {count} GPUs each on its own", machine=machine, count=len(found.machines))
-    return language.gettext("{machine}, {count} machines", machine=machine, count=len(found.machines))
+        return language.gettext("{machine}, mean of {count} GPUs each on its own", machine=machine, count=count)
+    return language.gettext("{machine}, mean of {count} machines", machine=machine, count=count)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from dlperf.messages import ENGLISH
 from dlperf.report import markdown as md
-from dlperf.report.answer import answers
+from dlperf.report.answer import answers_of_site
 from dlperf.report.data import SiteData
 from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.home import best_of_cases, headline
@@ -58,7 +58,7 @@ def _dated(data: SiteData) -> list[tuple[str, str, str]]:
 def _summary(data: SiteData, rows: Sequence[ConfigurationResult]) -> str:
     """Return values and verdict of a report's first comparison, in one sentence each."""
     page = Page(ENGLISH, data, at.FEED)
-    found = headline(page, best_of_cases(answers(rows, data.context)))
+    found = headline(page, best_of_cases(answers_of_site(data, rows)))
     return html.unescape(page.render("feed_summary.j2", answer=found[0])).strip() if found else "No result"
 
 

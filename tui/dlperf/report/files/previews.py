@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dlperf.catalog.palette import palette
 from dlperf.messages import ENGLISH
-from dlperf.report.answer import Answer, answers
+from dlperf.report.answer import Answer, answers_of_site
 from dlperf.report.data import SiteData
 from dlperf.report.pages.home import by_weight, every_answer
 from dlperf.report.pages.page import Page
@@ -40,7 +40,7 @@ def previews(data: SiteData, font: Path) -> Iterator[tuple[str, bytes]]:
     """
     if not data.previews:
         return
-    reports = {key: answers(rows, data.context) for key, rows in data.reports.items()}
+    reports = {key: answers_of_site(data, rows) for key, rows in data.reports.items()}
     titles: dict[str, tuple[str, Sequence[Answer]]] = {
         at.HOME: ("How fast deep-learning frameworks train", every_answer(data)),
         **{at.report_page(*key): (data.report_title(ENGLISH, *key), found) for key, found in reports.items()},

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dlperf.catalog.model import Framework
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report.answer import Answer, is_rival
+from dlperf.report.answer import Answer, gpus_of, is_rival
 from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.site import locations as at
@@ -87,15 +87,13 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
 
 def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -> str:
     found = page.data.context.claim(rival, row)
-    stated, gain = page.reason(found.brief), found.gain or 1.0
     if found.verdict.code not in DECIDED:
-        return stated
-    ahead = figures.percent(max(gain, 1 / gain) - 1)  # as all pages say it, whichever side is the row's
-    return (
-        f"{stated}, {ahead}"
-        if found.improves
-        else page._("{verdict}, the other is {ahead} ahead", verdict=stated, ahead=ahead)
-    )
+        return page.reason(found.brief)
+    better = found if found.improves else found.inverse
+    percent, gpus = figures.percent((better.gain or 1.0) - 1), gpus_of(page.language, page.data, found)
+    if found.improves:
+        return page._("{percent} ahead on {gpus}, p = {p}", percent=percent, gpus=gpus, p=f"{found.p:.2g}")
+    return page._("the other is {percent} ahead on {gpus}, p = {p}", percent=percent, gpus=gpus, p=f"{found.p:.2g}")
 
 
 def _facts(page: Page, entry: Framework) -> TableView:

@@ -8,7 +8,7 @@ from itertools import islice
 from dlperf.messages import Language
 from dlperf.plan import max_nodes
 from dlperf.report import figures
-from dlperf.report.answer import Answer, answers, base_precision, chip, gpus_of
+from dlperf.report.answer import Answer, answers_of_site, base_precision, chip, gpus_of
 from dlperf.report.data import KINDS, SiteData, grouped, is_published
 from dlperf.report.pages.overview import METRICS, model_charts
 from dlperf.report.pages.page import Page
@@ -74,7 +74,7 @@ def home(language: Language, data: SiteData) -> str:
 
 def every_answer(data: SiteData) -> list[Answer]:
     """Return the answers of all reports on training; of published ones on the same conditions, the newest."""
-    return newest(data, [answer for rows in data.training_reports for answer in answers(rows, data.context)])
+    return newest(data, [answer for rows in data.training_reports for answer in answers_of_site(data, rows)])
 
 
 def newest(data: SiteData, found: Sequence[Answer]) -> list[Answer]:

@@ -1,6 +1,7 @@
 """The methodology page: how to read a result, what is claimed, tests and protocols, with comparisons as examples."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from dlperf.catalog.hardware import Numerics
@@ -8,12 +9,12 @@ from dlperf.measured.findings.trials import WINDOW_SECONDS
 from dlperf.measured.statistics import pooled_variation
 from dlperf.messages import Language, Message
 from dlperf.report import figures
-from dlperf.report.answer import answers, claims_of
+from dlperf.report.answer import answers_of_site, claims_of
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_views
 from dlperf.report.site import locations as at
-from dlperf.report.views import ColumnView, Listed, TableView
+from dlperf.report.views import ColumnView, FigureView, Link, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import DECIDED, Claim
 from dlperf.verdicts.inference import policies
@@ -23,14 +24,13 @@ from dlperf.verdicts.trials import MOST_IN_ROW
 
 VARIATIONS = (0.001, 0.003, 0.01, 0.03)
 TRIALS = (5, 7, 10)
-MOST_EXAMPLES = 20
 
 
 def methodology(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.METHODOLOGY)
     measured = [row for row in data.ordered if data.kind(row.campaign) == "measured" and row.value is not None]
     own = [rows for (source, _), rows in data.reports.items() if data.kind(source) == "measured"]
-    found = [answer.claim for rows in own for answer in answers(rows, data.context) if answer.claim is not None]
+    found = [answer.claim for rows in own for answer in answers_of_site(data, rows) if answer.claim is not None]
     undecided = [one for one in found if not one.improves and one.verdict.code != "same"]
     return page.render(
         "methodology.md.j2",
@@ -108,27 +108,36 @@ def _reasons(page: Page, found: Sequence[Claim]) -> TableView:
 def _examples(page: Page, undecided: Sequence[Claim]) -> TableView:
     """Return comparisons that are refused, or whose test finds no difference, those with other reasons first."""
     distinct = {tuple(reason.code for reason in one.reasons): one for one in reversed(undecided)}
-    chosen = [*distinct.values(), *(one for one in undecided if one not in distinct.values())][:MOST_EXAMPLES]
+    chosen = [*distinct.values(), *(one for one in undecided if one not in distinct.values())]
     columns = [
         *(ColumnView(name, words=True) for name in (page._("Comparison"), "A", "B")),
-        *map(ColumnView, ("B/A", page._("Interval"), "p")),
+        *(ColumnView(name) for name in ("B/A", page._("Interval"), Link(page._("p, t test"), "#tests"))),
         ColumnView(page._("Why there is no claim"), words=True),
     ]
     return TableView(tuple(columns), tuple(_example(page, one) for one in chosen))
 
 
 def _example(page: Page, one: Claim) -> tuple[object, ...]:
-    sides = [Listed((page.framework_link(row.framework, row.campaign), _value(row))) for row in (one.a, one.b)]
+    sides = [(page.framework_link(row.framework, row.campaign), _value(page, one, row)) for row in (one.a, one.b)]
     reasons = page.language.gettext("; ").join(map(page.reason, one.reasons or (one.verdict,)))
     return (
         page.language.separator.join((page.data.case_title(one.a.case), page.data.hardware_title(one.a.hardware))),
         *sides,
-        figures.factor(one.ratio) if one.ratio is None else f"{one.ratio:.3f}",
+        _ratio(page, one),
         " … ".join(f"{end:.3f}" for end in one.interval or ()),
         "" if one.p is None else f"{one.p:.2g}",
         reasons,
     )
 
 
-def _value(row: ConfigurationResult) -> str:
-    return f"{figures.value_text(row)} {row.unit} ({figures.spread_text(row)})"
+def _value(page: Page, one: Claim, row: ConfigurationResult) -> FigureView:
+    """Return the value of a side; of a claim about a kind, the median of its GPUs."""
+    return replace(page.figure_of_gpus(row) if one.of_kind else page.figure(row), below=row.unit)
+
+
+def _ratio(page: Page, one: Claim) -> str:
+    """Return the ratio of both values; of a claim about a kind, the mean of those of its GPUs, and that it is."""
+    if one.ratio is None:
+        return figures.factor(None)
+    mean = page._("mean of {count} GPUs", count=str(len(one.machines) * one.b.gpus_total))
+    return f"{one.ratio:.3f} ({mean})" if one.of_kind else f"{one.ratio:.3f}"

@@ -9,7 +9,7 @@ from dlperf.catalog.units import counts_samples
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import Answer, answers
+from dlperf.report.answer import Answer, answers_of_site
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.home import best_of_cases, headline
@@ -31,7 +31,7 @@ Results = Sequence[ConfigurationResult]
 def report(language: Language, data: SiteData, source: str, case: str, results: Results) -> str:
     """Return the page."""
     page = Page(language, data, at.report_page(source, case), figures.shared_axes(results))
-    published, found = data.published.get(results[0].campaign), answers(results, data.context)
+    published, found = data.published.get(results[0].campaign), answers_of_site(data, results)
     rivals = [answer for answer in found if len(answer.ranked) > 1]
     shown = best_of_cases(found)
     return page.render(

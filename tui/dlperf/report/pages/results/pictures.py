@@ -27,10 +27,13 @@ def comparison_chart(page: Page, answer: Answer) -> Part:
 
 def _gpus(page: Page, answer: Answer, found: Claim) -> str:
     """Return the GPUs of which bars show the median, else those that the claim is about."""
-    count, machine = len(page.data.together(answer.best)), chip(page.data, answer.best)
-    if count > 1 and not found.of_kind:
+    gpus, machine = answer.on_each_machine(answer.best) or page.data.together(answer.best), chip(page.data, answer.best)
+    count = len(gpus)
+    if count == 1:
+        return gpus_of(page.language, page.data, found)
+    if answer.best.gpus_total == 1:
         return page._("{machine}, {count} GPUs each on its own", machine=machine, count=str(count))
-    return gpus_of(page.language, page.data, found)
+    return page._("{machine}, {count} machines", machine=machine, count=str(count))
 
 
 def ranked_bars(page: Page, answer: Answer, most: int | None = None) -> tuple[Bar, ...]:
