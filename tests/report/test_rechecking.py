@@ -7,10 +7,13 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import dlperf.version
 from counting_workspace import Counting
 from dlperf.errors import DlperfError, StorageError
 from dlperf.report import rechecking
@@ -18,6 +21,7 @@ from dlperf.report.build import build_site
 from dlperf.report.load import load_site_data
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.table.load import load_results
+from dlperf.verification.remembered import WITHOUT_RESULTS
 
 
 @pytest.fixture(autouse=True)
@@ -182,6 +186,26 @@ def test_the_same_content_is_recomputed_once_wherever_it_lies(measured: Counting
     _edit(_records(clone, "result.json")[0], value=1.0)
     with pytest.raises(AssertionError, match="recomputed"):
         _values(clone)
+
+
+def test_a_build_of_another_commit_with_the_same_parsers_recomputes_nothing(
+    measured: Counting, monkeypatch, nothing_is_recomputed
+):
+    right = _values(measured.workspace)
+    monkeypatch.setattr("dlperf.version.commit_of", lambda _: "g00000000")
+    dlperf.version.version.cache_clear()
+    nothing_is_recomputed()
+    try:
+        assert _values(measured.workspace) == right
+    finally:
+        dlperf.version.version.cache_clear()
+
+
+def test_what_results_depend_on_is_part_of_what_is_remembered():
+    loaded = "import sys, dlperf.derived.timeline; print(*{x.split('.')[1] for x in sys.modules if 'dlperf.' in x})"
+    words = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
+    assert "formats" in words
+    assert not WITHOUT_RESULTS & set(words)
 
 
 def test_a_folder_that_lists_the_same_names_and_hashes_is_other_content(measured: Counting, nothing_is_recomputed):

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from operator import attrgetter, itemgetter
 from pathlib import Path
 
@@ -21,13 +21,17 @@ from dlperf.runs.archive import sha256_if_readable
 from dlperf.runs.paths import CampaignPaths, TrialPaths, WorkspacePaths, user_cache
 from dlperf.runs.records import TrialStatus
 from dlperf.runs.store import write_atomic
-from dlperf.version import version
 
 CACHE = "DLPERF_CHECKED"
 """Variable with the folder where it is remembered."""
 _DIGEST = re.compile(rb"[0-9a-f]{64}")
 ENTRIES = (".yaml", ".yml")
 """Files of a catalogue in which a log format may be."""
+PACKAGE = Path(__file__).parents[1]
+SOURCES = (".py", ".toml", *ENTRIES)
+_RUNNING = ("bundles", "campaign", "executors", "nodes", "render", "workloads")
+WITHOUT_RESULTS = frozenset((*_RUNNING, "app", "cli", "report", "table", "verdicts", "view"))
+"""Packages that only plan and run trials, or show and judge what they gave."""
 
 
 class RightTrials:
@@ -101,7 +105,20 @@ def _context(workspace: WorkspacePaths, campaign: CampaignPaths) -> tuple[str, .
     added = (installed(group).values() for group in (FORMATS, ESTIMATORS, METRICS))
     packages = sorted(f"{entry.value} {entry.dist and entry.dist.version}" for group in added for entry in group)
     parts = (*packages, *(part for path in entries for part in _hash(path)), *_hash(campaign.plan))
-    return version(), str(VERSION), _hash_of(parts)
+    return _program(), str(VERSION), _hash_of(parts)
+
+
+@cache
+def _program() -> str:
+    """Return the hash of this program's files on which a result depends, which builds of several commits may share."""
+    paths = (path for path in files_below(PACKAGE) if path.suffix in SOURCES)
+    names = {str(path.relative_to(PACKAGE)): path for path in paths}
+    return _hash_of(
+        part
+        for name in sorted(names)
+        if name.partition("/")[0] not in WITHOUT_RESULTS
+        for part in (name, *_hash(names[name]))
+    )
 
 
 def _hash_of(parts: Iterable[str]) -> str:
