@@ -92,7 +92,8 @@
     whenIdle(next);
   }
 
-  const whenIdle = window.requestIdleCallback || setTimeout;
+  /* After a second at the latest: a browser on a busy machine may never be idle. */
+  const whenIdle = step => window.requestIdleCallback ? requestIdleCallback(step, { timeout: 1000 }) : setTimeout(step);
   window.addEventListener("load", () => whenIdle(() => {
     const script = dlperf.element("script", { src: root.dataset.source, load: () => whenIdle(beginAll) });
     document.head.append(script);
