@@ -6,12 +6,14 @@ import csv
 import json
 from dataclasses import replace
 from io import StringIO
+from operator import itemgetter
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from site_rows import measured
 
 from dlperf.app.model.results.table import ResultsView
+from dlperf.cli.results import _cells
 from dlperf.messages import ENGLISH
 from dlperf.report import figures
 from dlperf.report.data import SiteData
@@ -39,6 +41,7 @@ def rows(draw: st.DrawFn) -> ConfigurationResult:
         batch_size=draw(st.integers(1, 4096)),
         nodes=draw(st.integers(1, 64)),
         gpus=draw(st.integers(1, 8)),
+        speedup=draw(st.none() | st.floats(0.5, 512)),
     )
 
 
@@ -67,6 +70,10 @@ def test_page_and_terminal_show_one_value_spread_and_mfu(row: ConfigurationResul
     shown, unit = cells["figure"].removesuffix(" †").split()
     assert float(shown.replace(",", "")) == float(figures.value_text(row).replace(",", ""))
     assert unit == row.unit
+    printed, gain = itemgetter(9, 13)(_cells(row))
+    on_page = figures.figure(ENGLISH, "index.md", row, scaling=True).below.partition(" ")[0]
+    assert printed == row.value
+    assert (gain or "-") == (on_page or "-") == cells["speed-up"]
     assert cells["spread"] == (figures.spread(row.spread) or "-")
     assert cells["MFU"] == (figures.percent(row.mfu) or "-")
     assert cells["n"] == str(row.n)

@@ -12,9 +12,12 @@ from site_sample import sample
 
 from claimable import claimable
 from dlperf.catalog.files.load import load_catalog
+from dlperf.cli.output import format_cell
+from dlperf.cli.results import figure_cell
 from dlperf.derived.health import CASE as DIAGNOSIS
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
 from dlperf.messages.finding import Finding
+from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import ALONE, Answer, answers, gpus_of, short_name
@@ -30,6 +33,7 @@ from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.site import locations as at
 from dlperf.report.templating import macro
 from dlperf.table.model import ConfigurationResult, MetricResult, Status
+from dlperf.table.shown import shown_value
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.conditions import NOT_STATED
 from dlperf.verdicts.losses import alike_losses
@@ -311,7 +315,9 @@ def test_energy_has_the_digits_that_the_readings_allow(readings: int, text: str,
     row = replace(row, trials=tuple(replace(trial, telemetry_samples=readings) for trial in row.trials))
     metric = MetricResult("energy_per_sample", 1 / 10.21047, "J/image", "lower", needs=("readings",))
     assert figures.per_joule_text(row) == text
-    assert figures.shown_value(row, metric) == energy
+    assert shown_value(row, metric) == energy
+    in_table = replace(row, metrics=(metric,), metric=metric.id, value=metric.value)
+    assert format_cell(figure_cell(in_table)) == ("-" if energy is None else four_digits(energy))
 
 
 def at_clock(row: ConfigurationResult, clock: float | None) -> ConfigurationResult:

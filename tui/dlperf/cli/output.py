@@ -68,6 +68,13 @@ def message_entries(name: str, message: Message | None) -> dict[str, Any]:
     return {name: str(message) if message else None, f"{name}_code": message.to_json() if message else None}
 
 
+class NumberText(str):
+    """A number with digits of its own, which a table aligns as it does others."""
+
+
+NUMBERS = (int, float, NumberText)
+
+
 def format_cell(value: Any) -> str:
     """Return a table's cell: three or four significant digits of a float, ``-`` for a missing value."""
     return number(value) if value is None or isinstance(value, float) else one_line(str(value))
@@ -113,7 +120,7 @@ def _align(header: str, values: Sequence[Any]) -> list[str]:
 
 def _is_numeric(values: Sequence[Any]) -> bool:
     present = [value for value in values if value is not None]
-    return bool(present) and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present)
+    return bool(present) and all(isinstance(value, NUMBERS) and not isinstance(value, bool) for value in present)
 
 
 def fit_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], columns: int) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlperf.cli import options
-from dlperf.cli.output import print_json, print_note, print_table, print_text
+from dlperf.cli.output import NumberText, print_json, print_note, print_table, print_text
 from dlperf.cli.writable import writable_file
 from dlperf.errors import DlperfError, ExitCode
 from dlperf.view.text import count_noun, one_line, percent, spread
@@ -102,10 +102,22 @@ def _print_rows(rows: list[ConfigurationResult]) -> None:
 
 
 def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
+    from dlperf.table.shown import speed_up
+
     metric = None if row.metric == "throughput" else row.metric
-    figure = (metric, row.value, row.unit, spread(row.spread), row.n, row.speedup, percent(row.mfu))
+    gain = NumberText(speed_up(row)) or None
+    figure = (metric, figure_cell(row), row.unit, spread(row.spread), row.n, gain, percent(row.mfu))
     caveats = ", ".join(finding.code for finding in row.caveats)
     return (row.campaign, *axis_cells(row), *figure, str(row.status), caveats or None)
+
+
+def figure_cell(row: ConfigurationResult) -> float | NumberText | None:
+    """Return the value of a row, with fewer digits where they rest on few readings, None where it has none."""
+    from dlperf.messages.numbers import four_digits
+    from dlperf.table.shown import shown_value
+
+    value = shown_value(row, row)
+    return value if value is None or value == row.value else NumberText(four_digits(value))
 
 
 def axis_cells(row: Configuration) -> tuple[Any, ...]:

@@ -16,8 +16,8 @@ from dlperf.report import markdown as md
 from dlperf.report.data import grouped, is_published
 from dlperf.report.site.locations import configuration_page, html_address
 from dlperf.report.views import FigureView
-from dlperf.table.model import ConfigurationResult, MetricResult
-from dlperf.verdicts.refusals import LEAST_READINGS
+from dlperf.table.model import ConfigurationResult
+from dlperf.table.shown import by_readings, speed_up
 
 TITLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))
 AXES = TITLES["axes"]
@@ -115,12 +115,6 @@ def metric_value(result: ConfigurationResult, metric: str, divisor: int = 1) -> 
     return next((found.value / divisor for found in result.metrics if found.id == metric), None)
 
 
-def by_readings(result: ConfigurationResult, value: float | None) -> float | None:
-    """Round a value to the digits that its readings of power allow: 2 from 20, 3 from 100; None under 20."""
-    readings = min((trial.telemetry_samples for trial in result.usable_trials), default=0)
-    return None if value is None or readings < LEAST_READINGS else float(f"{value:.{len(str(readings))}g}")
-
-
 def per_joule(result: ConfigurationResult) -> float | None:
     """Return what throughput counts per joule, see ``by_readings``."""
     return by_readings(result, result.samples_per_joule)
@@ -129,11 +123,6 @@ def per_joule(result: ConfigurationResult) -> float | None:
 def per_joule_text(result: ConfigurationResult) -> str:
     found = per_joule(result)
     return "" if found is None else f"{four_digits(found)} {result.unit.removesuffix('/s') or 'samples'}/J"
-
-
-def shown_value(result: ConfigurationResult, metric: MetricResult) -> float | None:
-    """Return the value of a metric as pages show it: with the digits that it has, None where it has none."""
-    return by_readings(result, metric.value) if "readings" in metric.needs else metric.value
 
 
 def figure(
@@ -160,9 +149,8 @@ def figure(
 
 
 def _scaling(result: ConfigurationResult) -> str:
-    if result.speedup is None or result.gpus_total == 1:
-        return ""
-    return f"{factor(result.speedup)}× · {percent(result.efficiency)}"
+    gain = speed_up(result)
+    return f"{gain} · {percent(result.efficiency)}" if gain else ""
 
 
 def spread_text(result: ConfigurationResult) -> str:

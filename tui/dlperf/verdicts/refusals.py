@@ -5,10 +5,8 @@ from collections.abc import Iterator
 from dlperf.messages import Message, message
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import FAILED
+from dlperf.table.shown import LEAST_READINGS
 from dlperf.verdicts.families import family_of
-
-LEAST_READINGS = 20
-"""Of power in the measured window, of each trial."""
 
 
 def refusals(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:

@@ -10,7 +10,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table, print_text
-from dlperf.cli.results import AXIS_HEADERS, axis_cells
+from dlperf.cli.results import AXIS_HEADERS, axis_cells, figure_cell
 from dlperf.cli.verdicts.deciding import options_of
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun
@@ -149,8 +149,8 @@ def _gate(outcome: Comparisons, ratio: float, allow_missing: bool) -> ExitCode:
 
 def _print_comparisons(outcome: Comparisons) -> None:
     headers = (*AXIS_HEADERS, "A", "B", "unit", "B/A", "interval", "p", "verdict")
-    only_a = (_missing_cells(item, "B", (item.row.value, None)) for item in outcome.only_a)
-    only_b = (_missing_cells(item, "A", (None, item.row.value)) for item in outcome.only_b)
+    only_a = (_missing_cells(item, "B", (figure_cell(item.row), None)) for item in outcome.only_a)
+    only_b = (_missing_cells(item, "A", (None, figure_cell(item.row))) for item in outcome.only_b)
     print_table(headers, (*map(_pair_cells, outcome.pairs), *only_a, *only_b), optional=("axes",))
     priced = [row for pair in outcome.pairs for row in (pair.a, pair.b) if row.basis]
     for text in dict.fromkeys(f"{row.metric} of {row.campaign}, {row.hardware}: {row.basis}" for row in priced):
@@ -187,9 +187,9 @@ def _pair_cells(pair: Claim) -> tuple[Any, ...]:
     both = [left if left == right else f"{left} / {right}" for left, right in axes]
     ratio = None if pair.ratio is None else f"{pair.ratio:.3f}"
     interval = " … ".join(f"{end:.3f}" for end in pair.interval or ())
-    return (*both, a.value, b.value, b.unit, ratio, interval or None, pair.p, str(pair.verdict))
+    return (*both, figure_cell(a), figure_cell(b), b.unit, ratio, interval or None, pair.p, str(pair.verdict))
 
 
-def _missing_cells(item: Missing, side: str, values: tuple[float | None, float | None]) -> tuple[Any, ...]:
+def _missing_cells(item: Missing, side: str, values: tuple[float | str | None, float | str | None]) -> tuple[Any, ...]:
     row = item.row
     return (*axis_cells(row), *values, row.unit, None, None, None, f"missing: {side} has {item.reason}")

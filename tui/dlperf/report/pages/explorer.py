@@ -18,6 +18,7 @@ from dlperf.report.pages.reports.fairness import published_facts
 from dlperf.report.site import locations as at
 from dlperf.table.conditions import row_conditions
 from dlperf.table.model import ConfigurationResult, MetricResult
+from dlperf.table.shown import shown_value
 
 SCHEMA = 2
 SCRIPTS = ("bars.js", "explorer-state.js", "explorer-chart.js", "explorer-sides.js", "explorer-copy.js", "explorer.js")
@@ -187,7 +188,7 @@ def _first_of_each(data: SiteData) -> dict[str, MetricResult]:
 def _shown_metrics(row: ConfigurationResult, usual: Mapping[str, MetricResult]) -> Iterator[tuple[str | float, ...]]:
     """Yield id and value of each metric beside the primary one; unit and basis, too, where they differ by row."""
     for metric in row.metrics:
-        value = figures.shown_value(row, metric)
+        value = shown_value(row, metric)
         if metric.id != row.metric and value is not None:
             differs = metric.basis or metric.unit != usual[metric.id].unit
             yield (metric.id, value, *((metric.unit, metric.basis) if differs else ()))

@@ -12,6 +12,7 @@ from dlperf.catalog.axes import axes_text
 from dlperf.messages import _, language
 from dlperf.table.columns import csv_text, flat_columns
 from dlperf.table.model import ConfigurationResult
+from dlperf.table.shown import speed_up
 from dlperf.view.text import number, percent, printable, spread
 
 BAR_WIDTH = 8
@@ -93,7 +94,7 @@ class ResultsView(SortedView[ConfigurationResult]):
             NOTHING if share is None else _("best") if share == 1.0 else bar(share, BAR_WIDTH),
             spread(item.spread),
             "-" if item.n is None else str(item.n),
-            "-" if item.speedup is None else f"{item.speedup:.2f}×",
+            speed_up(item) or NOTHING,
             percent(item.mfu),
             printable(item.campaign),
             _note(item),

@@ -15,6 +15,7 @@ from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, Link, TableView, TextView, filled
 from dlperf.table.model import ConfigurationResult
+from dlperf.table.shown import shown_value
 
 SHOWN_OF_HASH = 12
 """Digits of a SHA-256 shown on the page; the file name has all of them."""
@@ -120,7 +121,7 @@ def metrics(page: Page, row: ConfigurationResult) -> TableView:
             figures.spread(metric.spread),
         )
         for metric in row.metrics[1:]
-        if (value := figures.shown_value(row, metric)) is not None and (metric.id != "mfu" or row.mfu is None)
+        if (value := shown_value(row, metric)) is not None and (metric.id != "mfu" or row.mfu is None)
     ]
     heads = page._("Metric"), page._("Value"), page._("Unit"), page._("Spread")
     return filled([ColumnView(head, words=number in (0, 2)) for number, head in enumerate(heads)], rows)
