@@ -12,23 +12,43 @@ from site_sample import campaign, sample
 
 from claimable import CONDITIONS, claimable, of_trials
 from dlperf.messages import ENGLISH
+from dlperf.messages.finding import warning
 from dlperf.report.answer import answers_of_site, claims_of
 from dlperf.report.data import SiteData
 from dlperf.report.load import load_claim_data
 from dlperf.report.pages.home import home
 from dlperf.report.pages.methodology import methodology
+from dlperf.report.pages.page import Page
+from dlperf.report.site import locations as at
+from dlperf.report.views import TextView
 from dlperf.runs.paths import WorkspacePaths
+from dlperf.verdicts.claims import claim
 
 
 def test_both_sides_of_each_kept_pair_that_pages_compare_are_told_the_same() -> None:
     data = load_claim_data(WorkspacePaths(Path(__file__).parents[2]))
     found = claims_of(data, data.context)
     assert found
+    page = Page(ENGLISH, data, at.HOME)
     for one in found:
         turned = data.context.claim(one.b, one.a)
         assert (turned.inverse.verdict, turned.p, turned.reasons) == (one.verdict, one.p, one.reasons)
         assert turned.inverse.ratio == pytest.approx(one.ratio)
         assert (turned.found and turned.found.more) == (one.found and one.found.more)
+        if one.reasons:
+            assert page.verdict(turned) == page.verdict(one)
+
+
+def test_a_long_reason_is_cut_after_its_first_clause_and_whole_on_hover() -> None:
+    faulty = replace(
+        claimable(measured("beta"), turn=1), findings=(warning("head_not_compiled"), warning("drift", drift=0.03))
+    )
+    page = Page(ENGLISH, replace(sample(), results=(faulty,)), at.HOME)
+    found = claim(claimable(measured("alpha", value=1000.0)), faulty)
+    cell = page.verdict(found)
+    assert isinstance(cell, TextView)
+    assert cell.text == "cannot tell: Beta: PyTorch's program compiles the backbone only … (and 1 more)"
+    assert cell.full == page.reason(found.brief)
 
 
 def kind_of_gpus() -> SiteData:

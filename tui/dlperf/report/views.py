@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+LONG = 150
+"""A reason that is wider, in Latin letters, is cut in cells."""
+CLAUSE = re.compile(r".{40,}?(?=[,:;] )|.{20,}?(?=[，：；])")
+"""The begin of a reason, which is more than a name."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,8 @@ class TextView:
     text: str
     kind: str
     """``source``: a link if it is a web address or a file in a repository. ``quoted``: English, whatever the language
-    of the page. ``time``: a date. ``warning`` and ``regression``: bold."""
+    of the page. ``time``: a date. ``warning`` and ``regression``: bold. ``cut``: the begin of ``full``."""
+    full: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,8 +62,8 @@ class Lead:
     """The machines on which it holds."""
     why: str = ""
     """The first reasons why nothing may be claimed."""
-    brief: str = ""
-    """The verdict with its first reason only."""
+    brief: str | TextView = ""
+    """The verdict with its first reason only, which is cut if it is long."""
     power: str = ""
     """GPU clock and power of both, if the clocks differ."""
     machines: tuple[Link, ...] = ()
@@ -159,6 +166,16 @@ class Picture:
 def date(moment: str) -> TextView | str:
     """Return the day of a moment as a date; empty if unknown."""
     return TextView(moment[:10], "time") if moment else ""
+
+
+def shortened(whole: str, *parts: str) -> str | TextView:
+    """Return a text for a cell, of whose long parts the first clauses stand for the rest."""
+    short = whole
+    for part in parts:
+        clause = CLAUSE.match(part)
+        if clause and sum(2 - one.isascii() for one in part) > LONG:
+            short = short.replace(part, f"{clause[0]} …")
+    return TextView(short, "cut", whole) if short != whole else whole
 
 
 def filled(columns: Sequence[ColumnView], rows: Sequence[Sequence[object]], once: Sequence[int] = ()) -> TableView:

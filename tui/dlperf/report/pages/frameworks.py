@@ -9,7 +9,7 @@ from dlperf.report.answer import Answer, gpus_of, is_rival
 from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import Link, Listed, TableView
+from dlperf.report.views import Link, Listed, TableView, TextView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import DECIDED
 
@@ -85,10 +85,10 @@ def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[objec
     )
 
 
-def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -> str:
+def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -> str | TextView:
     found = page.data.context.claim(rival, row)
     if found.verdict.code not in DECIDED:
-        return page.reason(found.brief)
+        return page.verdict(found)
     better = found if found.improves else found.inverse
     percent, gpus = figures.percent((better.gain or 1.0) - 1), gpus_of(page.language, page.data, found)
     if found.improves:

@@ -119,14 +119,13 @@ def _examples(page: Page, undecided: Sequence[Claim]) -> TableView:
 
 def _example(page: Page, one: Claim) -> tuple[object, ...]:
     sides = [(page.framework_link(row.framework, row.campaign), _value(page, one, row)) for row in (one.a, one.b)]
-    reasons = page.language.gettext("; ").join(map(page.reason, one.reasons or (one.verdict,)))
     return (
         page.language.separator.join((page.data.case_title(one.a.case), page.data.hardware_title(one.a.hardware))),
         *sides,
         _ratio(page, one),
         " … ".join(f"{end:.3f}" for end in one.interval or ()),
         "" if one.p is None else f"{one.p:.2g}",
-        reasons,
+        page.reasons(one),
     )
 
 

@@ -12,8 +12,9 @@ from dlperf.report.data import KINDS, SiteData
 from dlperf.report.medians import median_figure
 from dlperf.report.site import locations as at
 from dlperf.report.templating import render
-from dlperf.report.views import ColumnView, FigureView, Link, TableView, TextView, filled
+from dlperf.report.views import ColumnView, FigureView, Link, TableView, TextView, filled, shortened
 from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import Claim
 
 Cell = Callable[[ConfigurationResult], object]
 """Content of a cell."""
@@ -117,6 +118,16 @@ class Page:
     def reason(self, found: Message) -> str:
         """Return why nothing may be claimed, with the titles of frameworks."""
         return self.language.render(self._titled(found)).replace(" %", f"{md.NO_BREAK}%")
+
+    def verdict(self, found: Claim) -> str | TextView:
+        """Return a verdict for a cell: its first reason, of a long one its first clause, and the number of others."""
+        first, whole = (self.reason(one) for one in (found.reasons[0] if found.reasons else found.verdict, found.brief))
+        return shortened(whole, first)
+
+    def reasons(self, found: Claim) -> str | TextView:
+        """Return all reasons for a cell, of each long one the first clause."""
+        each = [self.reason(one) for one in found.reasons or (found.verdict,)]
+        return shortened(self._("; ").join(each), *each)
 
     def _titled(self, found: Message) -> Message:
         parameters = {name: self._titled_value(value) for name, value in found.parameters.items()}

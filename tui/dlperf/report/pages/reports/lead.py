@@ -36,7 +36,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         sought=unbreakable(figures.percent(found.detectable)),
         gpus=gpus_of(page.language, page.data, found),
         why=page.language.semicolon.join(map(page.reason, found.reasons[:MOST_REASONS])),
-        brief=page.reason(found.brief),
+        brief=page.verdict(found),
         power=page.language.semicolon.join(_clock_and_power(page, _sides(answer.best, second, found))),
         machines=tuple(_on_machine(page, *pair) for pair in found.machines),
         losses=page.language.render(found.alike.said).replace(" %", f"{md.NO_BREAK}%") if found.alike else "",
