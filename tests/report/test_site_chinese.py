@@ -137,11 +137,23 @@ def test_the_numerics_of_results_side_by_side_are_named_in_chinese() -> None:
     assert [name for name in Numerics.model_fields if page.fact(name).isascii()] == []
 
 
-def test_no_space_stands_between_two_chinese_sentences(site: Path) -> None:
-    """But in what a report said, which stays as it was."""
-    found = re.compile(r"[。；：]</?\w*>? +(?=(?:<[a-z][^>]*>)?[\u4e00-\u9fff])")
-    pages = [path for path in (site / "zh").rglob("*.html") if "published" not in path.parts]
-    assert [(path.name, one[0]) for path in pages if (one := found.search(path.read_text("utf-8")))] == []
+UNREAD = re.compile(r"<(script|style|svg|pre|code)\b.*?</\1>", re.DOTALL)
+INLINE = re.compile(r"</?(?:a|abbr|b|em|i|small|span|strong|time)\b[^>]*>")
+STRAY = re.compile(
+    r".{0,9}(?:[\u4e00-\u9fff。，；：、] +[\u4e00-\u9fff]|[\u4e00-\u9fff] +[。，；：、（）“”]|[。，；、] +\w).{0,9}"
+)
+
+
+def test_no_space_stands_between_two_chinese_characters(own_site: Path) -> None:
+    """Wherever in a sentence the elements begin and end, on each page of the repository's own site."""
+
+    def stray(page: Path) -> re.Match[str] | None:
+        article = page.read_text("utf-8").partition("<article")[2].partition("</article>")[0]
+        return STRAY.search(INLINE.sub("", UNREAD.sub("…", article)).replace("\N{NO-BREAK SPACE}", " "))
+
+    pages = sorted((own_site / "zh").rglob("*.html"))
+    assert len(pages) > 300
+    assert [(page.name, found[0]) for page in pages if (found := stray(page))] == []
 
 
 ROOT = Path(__file__).parents[2]

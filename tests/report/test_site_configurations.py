@@ -174,7 +174,7 @@ def test_of_a_published_trial_nothing_is_told_that_its_source_does_not_give() ->
     group = next(group for group in data.groups if group.campaign == "published/plsc")
     row = replace(data.groups[group][0], source="owner/repository@0123abc(a_branch):logs/README.md")
     text = configurations(CHINESE, data, group, (row,), {})
-    assert "状态 已公布" in text
+    assert "状态为已公布" in text
     assert "采样数" not in text
     assert "未保存日志" not in text
     assert 'href="https://github.com/owner/repository/blob/0123abc/logs/README.md"' in text
@@ -289,7 +289,7 @@ def test_findings_of_trials_stand_with_their_number() -> None:
     row = replace(row, trials=(row.trials[0], replace(row.trials[1], findings=(finding,))), findings=(finding,))
     text = configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), {})
     assert Document(text).text.count("the speed falls") == 1
-    assert "<strong>warning</strong> Trial 2: the speed falls" in text
+    assert "<strong>warning</strong>: Trial 2: the speed falls" in text
 
 
 def test_each_of_two_figures_of_one_configuration_has_an_address_of_its_own() -> None:
