@@ -14,6 +14,7 @@ from claimable import CONDITIONS, claimable, of_trials
 from dlperf.messages import ENGLISH
 from dlperf.messages.finding import warning
 from dlperf.report.answer import answers_of_site, claims_of
+from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.load import load_claim_data
 from dlperf.report.pages.home import home
@@ -82,3 +83,16 @@ def test_who_is_first_and_by_how_much_is_that_of_the_kind_and_not_of_its_newest_
     assert told.index("Alpha median of 4 GPUs") < told.index("Beta median of 4 GPUs")
     assert "Alpha 401.5 median of 4 GPUs" in page[page.index("Comparisons without") :]
     assert "1.004 (mean of 4 GPUs)" in page
+
+
+def test_a_framework_does_not_rank_by_an_earlier_faulty_program_where_there_is_another() -> None:
+    of_machines = {"h100-old": (warning("head_not_compiled"),), "h100-new": ()}
+    rows = [
+        replace(claimable(measured(name, value=value, hardware=machine), turn=turn), findings=found)
+        for machine, found in of_machines.items()
+        for turn, (name, value) in enumerate((("alpha", 430.0), ("beta", 400.0)))
+    ]
+    for listed, machines in ((rows[:2], ["h100-old"]), (rows, ["h100-new"])):
+        text = dict(overview_pages(ENGLISH, SiteData(listed)))[at.framework_page("beta")]
+        ranks = text[: text.index("{ #figures")]
+        assert [name for name in of_machines if name in ranks] == machines

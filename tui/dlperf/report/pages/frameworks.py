@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dlperf.catalog.model import Framework
 from dlperf.messages import Language
 from dlperf.report import figures
-from dlperf.report.answer import Answer, gpus_of, is_rival
+from dlperf.report.answer import Answer, chip, gpus_of, is_rival
 from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.site import locations as at
 from dlperf.report.views import Link, Listed, TableView, TextView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import DECIDED
+from dlperf.verdicts.trials import Pair
 
 
 def framework(
@@ -62,15 +63,31 @@ def versions(data: SiteData, name: str) -> tuple[str, ...]:
 
 def _standing(page: Page, name: str, found: Sequence[Answer]) -> TableView:
     """Return a table of the framework beside the best of another in each comparison that includes it."""
-    rows = [_beside(page, answer, row) for answer in found for row in answer.ranked if row.framework == name]
+    sides = [(answer, row) for answer in found for row in answer.ranked if row.framework == name]
+    compared = [pair for side in sides if (pair := _pair(*side))]
+    sound = {_contest(page, row) for row, rival in compared if not _faulty(row, rival)}
+    shown = [pair for pair in compared if not _faulty(*pair) or _contest(page, pair[0]) not in sound]
+    shown.sort(key=lambda pair: page.data.created(pair[0].campaign), reverse=True)
+    shown.sort(key=lambda pair: page.data.case_title(pair[0].case))
     columns = ("case", "hardware", "figure", "rival", "verdict", "unit", "precision", "gpus", "source")
-    return page.table(columns, [row for row in rows if row])
+    return page.table(columns, [_beside(page, *pair) for pair in shown])
 
 
-def _beside(page: Page, answer: Answer, row: ConfigurationResult) -> tuple[object, ...]:
+def _pair(answer: Answer, row: ConfigurationResult) -> Pair | None:
     rival = next((other for other in answer.ranked if is_rival(other, row)), None)
-    if rival is None:
-        return ()
+    return (row, rival) if rival else None
+
+
+def _faulty(*pair: ConfigurationResult) -> bool:
+    return any(row.program_caveats for row in pair)
+
+
+def _contest(page: Page, row: ConfigurationResult) -> tuple[object, ...]:
+    """Return what comparisons share of which one without a fault stands for those of earlier programs."""
+    return row.case, chip(page.data, row), row.gpus_total, row.precision, page.data.kind(row.campaign)
+
+
+def _beside(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -> tuple[object, ...]:
     link = page.framework_link(rival.framework, rival.campaign)
     return (
         page.data.case_title(row.case),
