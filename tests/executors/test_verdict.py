@@ -90,7 +90,9 @@ def test_equal_failures_are_of_one_kind_whatever_their_logs_say():
     at_noon, later = (message("last_output", cause=failed, lines=f"{time} Error") for time in ("12:01", "13:02"))
     assert failure_kind(at_noon) == failure_kind(later) == failed
     assert failure_kind(message("silent_too", cause=later, node="c")) == message("silent_too", cause=failed, node="c")
-    lacking = message("and_more", subject=failed, more=message("gpu_memory", size="1 GiB", axes="precision=bf16"))
+    lacking = message(
+        "and_more", subject=failed, more=message("gpu_memory", size="1 GiB", advice=message("larger_gpus"))
+    )
     assert failure_kind(lacking) == failed
     assert failure_kind(None) is None
 

@@ -311,8 +311,11 @@ def test_a_gpu_without_memory_is_the_cause_though_the_program_shuts_down_at_leng
     write_trial(paths, {"n0/out.log": f"Traceback (most recent call last):\n{line}\n{end * 700}{warning}"})
     plan = planned()
     axes = (("checkpointing", "selective"),)
-    plan = replace(plan, configuration=replace(plan.configuration, precision="bf16", batch_size=8, axes=axes))
+    point = replace(plan.configuration, precision="bf16", batch_size=8, axes=axes)
+    plan = replace(plan, configuration=point, numerics={"weights": "fp32"})
     assert str(measured(paths, plan, State.FAILED, EXIT_1).cause) == (
         f"exit code 1: out of memory: could not allocate {size} on a GPU; "
-        "change batch_size=8, checkpointing=selective, precision=bf16, or take more GPUs"
+        "change batch_size=8, checkpointing=selective, precision=bf16, or take more or larger GPUs"
     )
+    plan = replace(plan, configuration=replace(point, batch_size=1, axes=()), numerics={"weights": "bf16"})
+    assert str(measured(paths, plan, State.FAILED, EXIT_1).cause).endswith(f"{size} on a GPU; take more or larger GPUs")

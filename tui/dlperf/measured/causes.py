@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dlperf.catalog.axes import AxisValue, Configuration, axes_text
+from dlperf.catalog.axes import AxisValue, axes_text
 from dlperf.evidence.gather import Evidence
 from dlperf.measured.error_lines import PATTERNS, error_line, failed_rank, last_line, last_statement, without_harmless
 from dlperf.messages import Message, message, quoted
@@ -51,18 +51,21 @@ def _with_advice(found: Message | None, log_tail: str, planned: PlannedConfigura
 
 def _advice(found: Message, log_tail: str, planned: PlannedConfiguration) -> Message | None:
     if found.code == "out_of_memory" and (size := _SIZE.search(without_harmless(log_tail))):
-        axes = axes_text(_memory_axes(planned.configuration))
-        return message("gpu_memory", size=next(filter(None, size.groups())), axes=axes)
+        axes = axes_text(_memory_axes(planned))
+        advice = message("memory_axes", axes=axes) if axes else message("larger_gpus")
+        return message("gpu_memory", size=next(filter(None, size.groups())), advice=advice)
     if (lacking := _NO_MODULE.match(found.text_of("text"))) and planned.launch.container is None:
         return message("no_module", module=lacking[1], hardware=planned.configuration.hardware)
     return None
 
 
-def _memory_axes(configuration: Configuration) -> Iterator[tuple[str, AxisValue]]:
-    if configuration.batch_size > 1:
-        yield "batch_size", configuration.batch_size
-    yield from (axis for axis in configuration.axes if axis[0] == "checkpointing" and axis[1] != "full")
-    yield "precision", configuration.precision
+def _memory_axes(planned: PlannedConfiguration) -> Iterator[tuple[str, AxisValue]]:
+    point = planned.configuration
+    if point.batch_size > 1:
+        yield "batch_size", point.batch_size
+    yield from (axis for axis in point.axes if axis[0] == "checkpointing" and axis[1] != "full")
+    if planned.numerics.get("weights") == "fp32":
+        yield "precision", point.precision
 
 
 def is_out_of_memory(cause: Message | None) -> bool:
