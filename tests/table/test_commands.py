@@ -78,20 +78,22 @@ def in_turns(workspace: WorkspacePaths, gpu: str, rates: Mapping[str, float]) ->
 
 
 @pytest.mark.parametrize(
-    ("others", "said", "verdict"),
+    ("others", "share", "said", "verdict"),
     [
-        ((), "among 1 tested claim with p ≤ 0.01 each", "better"),
-        (("gamma", "delta"), "among 6 tested claims with p ≤ 0.0017 each", "same"),
+        ((), 1, r"among 1 tested claim with p ≤ 0.01 each, this p is 0\.00\d+", "better"),
+        (("gamma", "delta"), 1, r"among 6 tested claims with p ≤ 0.0017 each, this p is 0\.00\d+", "same"),
+        ((), 0, "among 1 tested claim with p ≤ 0.01 each, this p is 1", "same"),
     ],
 )
 def test_a_claim_says_what_it_is_among_those_of_the_site(
-    run: Command, workspace, others: Sequence[str], said: str, verdict: str
+    run: Command, workspace, others: Sequence[str], share: float, said: str, verdict: str
 ):
     for gpu, gain in {"gpu-1": 0.020, "gpu-2": 0.022, "gpu-3": 0.019}.items():
-        in_turns(workspace, gpu, {"alpha": 100.0, "beta": 100 * (1 + gain), **dict.fromkeys(others, 100.0)})
-    done = run("compare", "framework=alpha,campaign=on-gpu-3", "framework=beta,campaign=on-gpu-3")
-    assert done.returncode == 0, done
-    assert re.search(rf"on the site, {said}, this p is 0\.00\d+: {verdict}$", done.stderr, re.MULTILINE)
+        in_turns(workspace, gpu, {"alpha": 100.0, "beta": 100 * (1 + gain * share), **dict.fromkeys(others, 100.0)})
+    for gpu in ("gpu-1", "gpu-3"):
+        done = run("compare", f"framework=alpha,campaign=on-{gpu}", f"framework=beta,campaign=on-{gpu}")
+        assert done.returncode == 0, done
+        assert re.search(rf"on the site, {said}: {verdict}$", done.stderr, re.MULTILINE)
 
 
 def test_results_are_a_table_for_a_person(run: Command):
@@ -99,7 +101,7 @@ def test_results_are_a_table_for_a_person(run: Command):
     header, line = done.stdout.splitlines()
     assert header.split()[:3] == ["campaign", "hardware", "framework"]
     assert line.split()[:8] == ["a", "here", "numpy", "lenet5", "fp32", "4", "1n2g", "190.0"]
-    assert line.split()[8:] == ["images/s", "1.1", "%", "3", "1.900", "-", "measured"]
+    assert line.split()[8:] == ["images/s", "1.1", "%", "3", "1.90×", "-", "measured"]
 
 
 def test_results_are_one_json_document_for_a_script(run: Command):

@@ -36,13 +36,17 @@ def claims_of(data: SiteData, context: Context) -> list[Claim]:
 
 
 def claims_also_on_site(data: SiteData, claims: Iterable[Claim]) -> list[Claim]:
-    """Return those of these claims that pages make, too, at the level at which all of the site hold together."""
-    made = {_sides(one) for one in claims_of(data, data.context)}
-    return [data.context.claim(one.a, one.b) for one in claims if _sides(one) in made]
+    """Return those of these claims that pages make, too, at the level at which all of the site hold together.
+
+    One about a kind is the same whichever of its GPUs is named.
+    """
+    made = {sides for one in claims_of(data, data.context) for sides in _sides(one)}
+    return [data.context.claim(one.a, one.b) for one in claims if not made.isdisjoint(_sides(one))]
 
 
-def _sides(found: Claim) -> frozenset[tuple[str, str, str]]:
-    return frozenset((row.campaign, row.id, row.metric) for row in (found.a, found.b))
+def _sides(found: Claim) -> set[frozenset[tuple[str, str, str]]]:
+    pairs = found.machines or ((found.a, found.b),)
+    return {frozenset((row.campaign, row.id, row.metric) for row in pair) for pair in pairs}
 
 
 def _claims_of_rivals(reports: Iterable[Iterable[ConfigurationResult]], context: Context) -> list[Claim]:

@@ -71,8 +71,8 @@ def compare(
     """Compare B with A on equal axes. Prints ratios, their intervals, and what may be claimed.
 
     "Better" needs trials in turns on the same GPUs, equal numerics, and p ≤ 0.01 for all rows and all campaigns of the
-    same programs together; the interval leaves out 1 exactly where p is small enough. What is better or worse
-    alone is followed by the verdict on the site, whose claims hold together, so that each needs a smaller p.
+    same programs together; the interval leaves out 1 exactly where p is small enough. What is better, worse or
+    the same alone is followed by the verdict on the site, whose claims hold together, so that each needs a smaller p.
 
     Exits with 1 if B is worse, lacks a value or is not comparable, with 4 if it cannot be told. With --fail-below the
     ratio decides instead, and results of A for which B has no row or several rows fail, too.
@@ -168,7 +168,7 @@ def _print_site_claims(workspace: WorkspacePaths, outcome: Comparisons) -> None:
     """Say what the site says of the decided pairs: of several claims each needs a smaller p."""
     from dlperf.verdicts.claims import DECIDED
 
-    decided = [pair for pair in outcome.pairs if pair.verdict.code in DECIDED]
+    decided = [pair for pair in outcome.pairs if pair.verdict.code in (*DECIDED, "same")]
     if not decided:
         return
     from dlperf.report.answer import claims_also_on_site, claims_of
