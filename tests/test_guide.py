@@ -179,7 +179,7 @@ def test_the_page_on_python_runs_as_it_stands(typed, tmp_path, monkeypatch, caps
     exec("\n".join(text for language, text in BLOCK.findall(page.read_text()) if language == "python"), {})
     said = capsys.readouterr().out
     assert "2 configurations, 4 trials" in said
-    assert "batch_size 8 against 16; " in said
+    assert "batch_size 16 against 8; " in said
     assert "unknown hardware 'locl': did you mean local?" in said
 
 
