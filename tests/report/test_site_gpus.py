@@ -21,6 +21,7 @@ from dlperf.report.pages.home import home
 from dlperf.report.pages.overview import best_rows
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports.fairness import fairness
+from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.pages.your_number import your_number
 from dlperf.report.site import locations as at
@@ -73,6 +74,13 @@ def test_every_list_shows_the_value_that_stands_for_gpus_measured_together() -> 
     page = Page(ENGLISH, data, at.HOME)
     assert (page.figure(data.current[0]).value, page.gpus_text(data.current[0])) == ("401.5", "median of 4 GPUs")
     assert page.figure(data.results[0]).below == "one of 4 GPUs"
+
+
+def test_the_page_of_one_of_several_gpus_names_their_median_and_the_others() -> None:
+    data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
+    row = data.results[1]
+    said = " ".join(Document(configurations(ENGLISH, data, at.group_of(row), (row,), {})).text.split())
+    assert "One of 4 GPUs measured together, each on its own; their median is 401.5 images/s. The others: 403" in said
 
 
 def test_a_chart_shows_what_no_known_fault_raises_before_what_has_more_trials() -> None:

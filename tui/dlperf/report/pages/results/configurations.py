@@ -233,6 +233,8 @@ def _section(
         "anchor": anchor,
         "figure": replace(page.figure(row), address=f"#{anchor}-caveats"),
         "unit": row.unit,
+        "together": _together(page, row),
+        "others": [_other_gpu(page, other) for other in page.data.together(row) if other is not row],
         "facts": _facts(page, row),
         "mfu": mfu_text(page, row),
         "pauses": page._(figures.PAUSES[row.pauses]) if row.pauses else "",
@@ -261,6 +263,19 @@ def _section(
         "contact": Link(page.data.contact, page.data.contact) if page.data.contact else None,
         "dispute": dispute,
     }
+
+
+def _together(page: Page, row: ConfigurationResult) -> str:
+    """Say what several GPUs reached that were measured together; empty where the result stands alone."""
+    rows = page.data.together(row)
+    if len(rows) == 1:
+        return ""
+    text = N_("One of {count} GPUs measured together, each on its own; their median is {median} {unit}.")
+    return page._(text, count=str(len(rows)), median=figures.value_text(page.data.joint(row)), unit=row.unit)
+
+
+def _other_gpu(page: Page, row: ConfigurationResult) -> Link:
+    return page.link(f"{figures.value_text(row)} ({row.campaign})", at.configuration_page(row))
 
 
 def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]:
