@@ -109,15 +109,17 @@ def said(*rows: ConfigurationResult) -> str:
 def test_a_claim_says_by_how_much_and_with_which_test() -> None:
     text = said(claimable(measured("alpha", value=430.0)), claimable(measured("beta", value=400.0), turn=1))
     assert re.search(
-        r"alpha n=5.* 430 beta n=5.* 400 alpha is 7.5 % ahead of beta on one box [(]p = \d[.]?\d?e-1\d, 5 trials", text
+        r"alpha n=5.* 430 beta n=5.* 400 "
+        r"alpha is 7.5 % ahead of beta on one box [(]p = \d[.]?\d?e-1\d, Welch's t test, 5 trials",
+        text,
     )
 
 
 def test_the_page_of_a_framework_that_is_behind_says_the_lead_as_home_does() -> None:
     rows = (claimable(measured("alpha", value=430.0)), claimable(measured("beta", value=400.0), turn=1))
     text = dict(overview_pages(ENGLISH, SiteData(rows)))
-    assert "the other is 7.5 % ahead on one box, p = " in text[at.framework_page("beta")]
-    assert ">7.5 % ahead on one box, p = " in text[at.framework_page("alpha")]
+    assert "the other is 7.5 % ahead on one box<br>" in text[at.framework_page("beta")]
+    assert ">7.5 % ahead on one box<br>" in text[at.framework_page("alpha")]
 
 
 def test_a_claim_names_the_version_of_each() -> None:

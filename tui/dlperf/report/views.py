@@ -55,7 +55,8 @@ class Lead:
     percent: str = ""
     trials: str = ""
     """On each side, at least."""
-    p: str = ""
+    p: Link = Link("")
+    """With the name of the test."""
     sought: str = ""
     """Loss that was sought."""
     gpus: str = ""

@@ -9,7 +9,7 @@ from dlperf.report.answer import Answer, chip, gpus_of, is_rival
 from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.page import COUNTS, Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import Link, Listed, TableView, TextView
+from dlperf.report.views import Link, Listed, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import DECIDED
 from dlperf.verdicts.trials import Pair
@@ -102,15 +102,15 @@ def _beside(page: Page, row: ConfigurationResult, rival: ConfigurationResult) ->
     )
 
 
-def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -> str | TextView:
+def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -> object:
     found = page.data.context.claim(rival, row)
     if found.verdict.code not in DECIDED:
         return page.verdict(found)
     better = found if found.improves else found.inverse
     percent, gpus = figures.percent((better.gain or 1.0) - 1), gpus_of(page.language, page.data, found)
     if found.improves:
-        return page._("{percent} ahead on {gpus}, p = {p}", percent=percent, gpus=gpus, p=f"{found.p:.2g}")
-    return page._("the other is {percent} ahead on {gpus}, p = {p}", percent=percent, gpus=gpus, p=f"{found.p:.2g}")
+        return page._("{percent} ahead on {gpus}", percent=percent, gpus=gpus), page.p(found)
+    return page._("the other is {percent} ahead on {gpus}", percent=percent, gpus=gpus), page.p(found)
 
 
 def _facts(page: Page, entry: Framework) -> TableView:

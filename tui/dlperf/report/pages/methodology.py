@@ -9,6 +9,7 @@ from dlperf.measured.findings.trials import WINDOW_SECONDS
 from dlperf.measured.statistics import pooled_variation
 from dlperf.messages import Language, Message
 from dlperf.report import figures
+from dlperf.report import markdown as md
 from dlperf.report.answer import answers_of_site, claims_of
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
@@ -131,7 +132,8 @@ def _example(page: Page, one: Claim) -> tuple[object, ...]:
 
 def _value(page: Page, one: Claim, row: ConfigurationResult) -> FigureView:
     """Return the value of a side; of a claim about a kind, the median of its GPUs."""
-    return replace(page.figure_of_gpus(row) if one.of_kind else page.figure(row), below=row.unit)
+    shown = page.figure_of_gpus(row) if one.of_kind else page.figure(row)
+    return replace(shown, below=md.BETWEEN.join(filter(None, (row.unit, shown.below))))
 
 
 def _ratio(page: Page, one: Claim) -> str:

@@ -124,6 +124,14 @@ class Page:
         first, whole = (self.reason(one) for one in (found.reasons[0] if found.reasons else found.verdict, found.brief))
         return shortened(whole, first)
 
+    def p(self, found: Claim) -> Link:
+        """Return the p of a claim with the name of its test, which Methodology explains."""
+        if found.p is None:
+            return Link("")
+        p = f"{found.p:.2g}"
+        said = self._("p = {p}, paired t test", p=p) if found.of_kind else self._("p = {p}, Welch's t test", p=p)
+        return Link(said, at.html_address(self.path, at.METHODOLOGY) + "#tests")
+
     def reasons(self, found: Claim) -> str | TextView:
         """Return all reasons for a cell, of each long one the first clause."""
         each = [self.reason(one) for one in found.reasons or (found.verdict,)]

@@ -32,7 +32,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         verdict=found.verdict.code,
         percent=unbreakable(figures.percent((found.gain or 1.0) - 1)),
         trials=" × ".join(map(str, _trials(found))),
-        p="" if found.p is None else f"{found.p:.2g}",
+        p=page.p(found),
         sought=unbreakable(figures.percent(found.detectable)),
         gpus=gpus_of(page.language, page.data, found),
         why=page.language.semicolon.join(map(page.reason, found.reasons[:MOST_REASONS])),
