@@ -53,6 +53,16 @@ def test_gpus_that_were_measured_together_are_one_point_of_the_history_and_no_ch
     assert set(dict(tables(both))[at.HISTORY]["campaign"]) == {*first.campaigns, *records}
 
 
+def test_what_a_later_campaign_supersedes_is_no_part_of_its_measurement() -> None:
+    data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
+    first, *others = data.results
+    data = replace(data, results=(replace(first, findings=(warning("superseded"),)), *others))
+    assert [len(rows) for rows in data.of_several_gpus] == [3]
+    said = " ".join(Document(home(ENGLISH, data)).text.split())
+    assert "Alpha median of 3 GPUs" in said
+    assert " 401 " in said
+
+
 def test_a_value_of_gpus_that_were_measured_together_is_their_median_with_their_number() -> None:
     data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
     said = " ".join(Document(home(ENGLISH, data)).text.split())

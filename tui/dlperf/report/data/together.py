@@ -5,6 +5,7 @@ from dataclasses import replace
 from statistics import median, median_low
 
 from dlperf.runs.records import seconds_between
+from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.trials import Recorded, machine_of, recorded
 
@@ -35,10 +36,15 @@ def _goes_with(row: ConfigurationResult, other: ConfigurationResult, created: Ca
     same = (row.id, row.metric, row.protocol) == (other.id, other.metric, other.protocol)
     return (
         same
+        and _is_superseded(row) == _is_superseded(other)
         and _apart(machine_of(row), machine_of(other))
         and recorded(row, *SOFTWARE) == recorded(other, *SOFTWARE)
         and abs(seconds_between(created(row.campaign), created(other.campaign))) <= TOGETHER
     )
+
+
+def _is_superseded(row: ConfigurationResult) -> bool:
+    return any(finding.code == SUPERSEDED for finding in row.findings)
 
 
 def _apart(a: Recorded, b: Recorded) -> bool:
