@@ -28,6 +28,7 @@ from dlperf.report.pages.reports.tables import side_by_side
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
 from dlperf.report.views import FigureView
+from dlperf.table.model import ConfigurationResult, Status
 
 
 def test_a_report_begins_with_its_results_and_ends_with_its_conditions() -> None:
@@ -309,6 +310,28 @@ def test_the_precision_of_most_frameworks_comes_first_and_an_unknown_one_last() 
     text = model(ENGLISH, replace(sample(), results=tuple(rows)), rows[0].case, rows)
     assert [row[0] for row in rows_of(text)[1:]] == ["BF16", "BF16", "BF16-PURE", "FP8", "not stated"]
     assert [row[1] for row in rows_of(text)[1:3]] == ["Beta", "delta"]
+
+
+def test_a_model_names_stacks_without_a_value_and_rows_of_other_machines() -> None:
+    def stack(framework: str, machine: str, value: float | None = 9.0, **other: object) -> ConfigurationResult:
+        row = measured(framework, 4, value, campaign=f"on-{machine[-1]}", **other)
+        return replace(row, trials=tuple(replace(one, conditions={"gpu.uuid": machine}) for one in row.trials))
+
+    oom = Status("out_of_memory")
+    rows = [stack("alpha", "a"), stack("beta", "b"), stack("delta", "a, c"), stack("epsilon", "c")]
+    failed = [stack("gamma", "a", None, status=oom), stack("alpha", "b", None, status=oom)]
+    failed = [replace(row, trials=rows[0].trials) for row in failed]
+    text = model(ENGLISH, replace(sample(), results=(*rows, *failed)), rows[0].case, rows)
+    said = " ".join(Document(text).text.split())
+    assert "Without a value: gamma (FP32, A box: out of memory) A box, 2 machines: on-b; on-a, on-c." in said
+
+
+def test_a_model_names_the_stacks_that_were_not_run_on_it() -> None:
+    rows = [measured(name, case="llama3-8b") for name in ("torchtitan", "maxtext", "huggingface")]
+    data = replace(sample(), results=tuple(rows), frameworks=load_catalog(None).frameworks)
+    (said,) = re.findall("Not measured: (.*?)[.]", model(ENGLISH, data, "llama3-8b", rows))
+    assert "LitGPT" in said
+    assert "torchtitan" not in said
 
 
 def test_without_rivals_a_report_opens_with_the_precision_of_most_frameworks_and_names_the_settings_of_each() -> None:

@@ -1,6 +1,6 @@
 """The page of a model: the results of all sources on one case, by accelerator."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dlperf.catalog.hardware import UNSTATED
@@ -8,24 +8,27 @@ from dlperf.measured.findings.program_faults import PADDING
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import base_precision, chip
-from dlperf.report.data import KINDS, SiteData, grouped
+from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.overview import is_training
 from dlperf.report.pages.page import Cell, Page
 from dlperf.report.pages.your_number import accelerators, utilisation
 from dlperf.report.site import locations as at
-from dlperf.report.views import FigureView, TableView
+from dlperf.report.views import FigureView, Link, TableView
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.families import family_of
 
 LENGTH = "sequence_length"
 MEMORY = "peak_memory_per_gpu"
+UUID = "gpu.uuid"
 COLUMNS = (
     *("precision", "framework", "origin", "per_gpu", "of_best", "unit", LENGTH, "batch_size", "nodes_gpus", "axes"),
     *("mfu", MEMORY, "hardware", "source"),
 )
 MANY_STACKS = 3
 CONSTANT = ("origin", "unit", LENGTH, "hardware")
+
+Rows = Sequence[ConfigurationResult]
 
 
 class OnChip(NamedTuple):
@@ -34,6 +37,10 @@ class OnChip(NamedTuple):
     title: str
     anchor: str
     table: TableView
+    failed: tuple[Link, ...]
+    """Our configurations without a value."""
+    machines: tuple[str, ...]
+    """What did not run on the same GPUs, though its hardware has one name."""
 
 
 def model(language: Language, data: SiteData, case: str, results: Sequence[ConfigurationResult]) -> str:
@@ -45,17 +52,79 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
     ordered = by_precision(data.joint_where_alone(results))
     here = {chip(data, row) for row in ordered if data.kind(row.campaign) == "measured"}
     chips = grouped(ordered, lambda row: chip(data, row))
+    failed = grouped(_without_value(data, case, results), lambda row: chip(data, row))
     names = sorted(chips, key=lambda name: (name not in here, -max(map(_per_gpu, chips[name]))))
     return page.render(
         "model.md.j2",
         title=page._("{case}, all sources", case=data.case_title(case)),
         shared=shared_title(page, case, results),
         your_number=page.your_number(case),
+        untried=_untried(page, case),
         stacks=len({family_of(row.framework) for row in ordered if data.is_ours(row.campaign)}) >= MANY_STACKS,
         narrow=any(map(figures.recipe_of, ordered)),
         methodology=at.relative(page.path, at.METHODOLOGY),
-        chips=[OnChip(name, at.slug(name.lower()), _table(page, chips[name])) for name in names],
+        chips=[_on_chip(page, name, chips[name], failed.get(name, ())) for name in names],
     )
+
+
+def _untried(page: Page, case: str) -> str:
+    """Return the frameworks of the catalogue that train the case and were not run on it."""
+    ran = {row.framework for row in page.data.results if row.case == case}
+    able = (name for name, entry in page.data.frameworks.items() if any(one.case == case for one in entry.recipes))
+    return page.language.separator.join(page.data.framework_title(name) for name in able if name not in ran)
+
+
+def _on_chip(page: Page, name: str, rows: Rows, failed: Rows) -> OnChip:
+    return OnChip(
+        name,
+        at.slug(name.lower()),
+        _table(page, rows),
+        failed=tuple(_failure(page, row) for row in failed),
+        machines=tuple(_machines(page, rows)),
+    )
+
+
+def _without_value(data: SiteData, case: str, results: Rows) -> list[ConfigurationResult]:
+    """Return our configurations that ran and gave no value, unless their program gave one of the same precision."""
+    known = {(row.framework, row.hardware, row.precision) for row in results}
+    reported = (row for (_, name), rows in data.reports.items() if name == case for row in rows)
+    ran = (row for row in reported if row.value is None and row.trials and data.is_ours(row.campaign))
+    return [row for row in ran if (row.framework, row.hardware, row.precision) not in known]
+
+
+def _failure(page: Page, row: ConfigurationResult) -> Link:
+    figure = page.figure(row)
+    hardware = page.data.hardware_title(row.hardware, row.campaign)
+    conditions = page.language.separator.join((figures.precision_text(page.language, row), hardware))
+    title = page.data.framework_title(row.framework, row.campaign)
+    return Link(title, figure.address, aside=page.language.colon.join((conditions, figure.value)))
+
+
+def _machines(page: Page, rows: Rows) -> Iterator[str]:
+    """Yield the campaigns of each machine, where the results of one hardware entry on several GPUs are of more."""
+    several = [row for row in rows if row.gpus_total > 1]
+    for hardware, found in grouped(several, lambda row: row.hardware).items():
+        machines = _without_common_gpus(found)
+        if len(machines) > 1:
+            title = page.data.hardware_title(hardware)
+            groups = page.language.semicolon.join(map(page.language.separator.join, machines))
+            yield page._(
+                "{hardware}, {count} machines: {groups}.", hardware=title, count=str(len(machines)), groups=groups
+            )
+
+
+def _without_common_gpus(rows: Rows) -> list[tuple[str, ...]]:
+    """Return the campaigns of results so that those with a GPU in common are together."""
+    found = list[tuple[frozenset[str], tuple[str, ...]]]()
+    for row in rows:
+        gpus = frozenset(
+            gpu for trial in row.usable_trials for gpu in trial.conditions.get(UUID, "").split(", ") if gpu
+        )
+        common = [one for one in found if not one[0].isdisjoint(gpus)]
+        merged = gpus.union(*(one[0] for one in common))
+        campaigns = distinct((*(name for one in common for name in one[1]), row.campaign))
+        found = [*(one for one in found if one not in common), *([(merged, campaigns)] if gpus else [])]
+    return [campaigns for _, campaigns in found]
 
 
 def by_precision(results: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:
