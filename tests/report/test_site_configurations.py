@@ -26,7 +26,7 @@ from dlperf.plan import PlannedAccelerator, TrialKey
 from dlperf.report.build import _write_group
 from dlperf.report.charts.svg import COLOURS, DASHES, style_sheet
 from dlperf.report.data import SiteData
-from dlperf.report.evidence import EvidenceReader, TrialEvidence
+from dlperf.report.evidence import EvidenceReader, HashedFile, TrialEvidence
 from dlperf.report.files.downloads import Download
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.pages.results.evidence import curves, log_lines, pictures
@@ -120,6 +120,23 @@ def test_programs_that_changed_since_they_ran_are_named() -> None:
     key = at.configuration_anchor(row), 1
     text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {key: TrialEvidence(programs=programs)})
     assert "Changed since, in the dlperf that built this page: jax_llm.py." in unescape(text)
+
+
+def test_a_configuration_shows_versions_types_and_the_subtraction_behind_its_value() -> None:
+    row = measured("alpha", trials=1)
+    value = 256 * 100 / 64.0
+    seen = {"first_step": 20, "last_step": 120, "window_seconds": 64.0, "numerics": {"weights": "fp32"}}
+    row = replace(row, value=value, trials=(replace(row.trials[0], value=value, **seen),))
+    packages = {"os": "Linux", "packages.1": "torch==2.11.0", "packages.2": "gpytorch==1"}
+    lock = HashedFile("stack.lock", "0a" * 32, b"absl-py==2 \\\ntorchtitan==0.2.2 \\\n")
+    program = Download("own.py", "data/files/own.py.txt", "0b" * 32)
+    found = TrialEvidence(environment=packages, sent=(lock,), programs=(program,))
+    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {(at.configuration_anchor(row), 1): found})
+    said = " ".join(Document(text).text.split())
+    assert "Trial 1: (step 120 − step 20) × 256 per step ÷ 64.000 s = 400 images/s" in said
+    assert "read from the log of the trial (its line “numerics”): Weights fp32." in said
+    assert "own.py (0b0b0b0b0b0b)" in said
+    assert "torch 2.11.0 torchtitan 0.2.2 (stack.lock)" in said, said[said.index("Environment") :]
 
 
 def test_a_configuration_names_the_libraries_that_its_programs_loaded() -> None:

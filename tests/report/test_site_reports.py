@@ -169,6 +169,7 @@ def test_what_the_catalogue_plans_alike_is_called_equal_only_where_every_program
         )
         assert planned == ([names] if names else [])
         assert not set(names.split(", ")) & set(equal[0].split(", "))
+        assert ("reported them in their logs: Weights fp32, Compute bf16." in section) is (told == types)
     other = replace(record, configurations=(replace(plans[0], numerics=types | {"compute": "fp16"}), *plans[1:]))
     text = pages(replace(data, results=(claimable(rows[0]), rows[1]), campaigns={"first": other}))
     found = rows_of(text[at.report_page("measured/dlperf-v1", "resnet50-imagenet")].partition("Why? Compare")[2])

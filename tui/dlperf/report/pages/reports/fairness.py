@@ -21,6 +21,7 @@ from dlperf.report.pages.reports.conditions import (
     side_by_side,
     software_of,
 )
+from dlperf.report.pages.results.derivation import types_text
 from dlperf.report.views import Link, TableView
 from dlperf.runs.published import Fact, PublishedReport
 from dlperf.table.conditions import merged
@@ -42,6 +43,8 @@ class SettingDifference:
     hardware: Link
     unequal: TableView
     equal: Sequence[str]
+    types: str
+    """Data types, the same in the logs of all."""
     planned: Sequence[str]
     """Equal in the catalogue, of which not every program reports what it does."""
     alone: Sequence[str]
@@ -83,8 +86,10 @@ def _difference(page: Page, report: PublishedReport | None, results: Results) ->
     }
     machine = page.hardware_link(results[0].hardware, results[0].campaign)
     table = side_by_side(page, page._("Item"), columns)
+    types = {name: told[name][0] for name in equal if name in Numerics.model_fields}
+    equal = [name for name in equal if name not in types]
     equal, planned, alone = (list(map(page.fact, group)) for group in (equal, planned, alone))
-    return SettingDifference(machine, table, equal, planned, alone)
+    return SettingDifference(machine, table, equal, types_text(page, types), planned, alone)
 
 
 def _stated(page: Page, name: str, value: str, catalogued: Collection[str]) -> str:

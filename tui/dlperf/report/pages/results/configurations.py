@@ -1,29 +1,35 @@
 """The page of a group of configurations, with a section of evidence for each."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
 from dlperf.derived.health import Fleet
-from dlperf.evidence.facts import LIBRARIES
 from dlperf.messages import N_, Language
 from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report.data import SiteData, distinct, grouped, is_published, point
 from dlperf.report.evidence import NOTHING, TrialEvidence
-from dlperf.report.machine import format_fact
 from dlperf.report.pages import references
 from dlperf.report.pages.audit import verification
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
+from dlperf.report.pages.results.derivation import reported_types, subtraction
+from dlperf.report.pages.results.environment import environments, loaded
 from dlperf.report.pages.results.evidence import Shapes, changed_programs, commands_again, measured_trial, trial_charts
 from dlperf.report.pages.results.profiles import OfferedProfile, profile_link, profile_view
-from dlperf.report.pages.results.trials import artifacts, estimates, findings, metrics, mfu_text, outcomes
+from dlperf.report.pages.results.trials import (
+    SHOWN_OF_HASH,
+    artifacts,
+    estimates,
+    findings,
+    metrics,
+    mfu_text,
+    outcomes,
+)
 from dlperf.report.site import locations as at
 from dlperf.report.site.locations import ReportGroup
 from dlperf.report.views import ColumnView, Link, TableView, filled
-from dlperf.table.conditions import merged
 from dlperf.table.model import ConfigurationResult
 
 Results = Sequence[ConfigurationResult]
@@ -36,12 +42,6 @@ OVERVIEW = (
 OF_WHOLE_RUN = {"goodput", "steady_rate"}
 """Metrics of more steps than a protocol measures."""
 LINKS, SCRIPTS = "copy-link.js", ("curves.js", "log-lines.js")
-DEVICE = re.compile(r"\.[0-9]+(\.|$)")
-"""Matches the name of a fact of one of several devices: ``gpus.0.name``."""
-OF_THE_MOMENT = re.compile(r"boot_id|machine_id|.*\.(?:utilization_percent|memory_used_mib)")
-"""Matches facts that change from moment to moment, or name the machine without a description."""
-OF_THE_MACHINE = {"cudnn": N_("cuDNN of the machine"), "nccl": N_("NCCL of the machine")}
-"""Names of libraries of which programs may have loaded other versions."""
 
 
 def configurations(
@@ -77,8 +77,8 @@ def configurations(
         overview=_overview(page, results) if len(results) > 1 else None,
         health=_health(page, fleets),
         protocols=_protocols(page, results),
-        loaded=_loaded(page, results),
-        environments=_environments(page, evidence),
+        loaded=loaded(page, results),
+        environments=environments(page, evidence),
         topologies=distinct(found.topology for found in evidence.values() if found.topology),
         launch=_launch(page, results, evidence),
         scripts=[at.relative(page.path, f"{at.SCRIPTS}/{name}") for name in (LINKS, *(SCRIPTS if evidence else ()))],
@@ -168,41 +168,6 @@ def _repeats(page: Page, name: str, results: Results) -> str:
     return page._(text, usual=str(protocol.repeats), count=planned)
 
 
-def _loaded(page: Page, results: Results) -> TableView:
-    """Return the versions of the libraries that the programs loaded: the machine may have others."""
-    return page.facts((page.fact(name), value) for name, value in merged(results).items() if name.startswith(LIBRARIES))
-
-
-def _environments(page: Page, evidence: EvidenceOf) -> list[dict[str, object]]:
-    """Return the environment of one trial and, for the others, the differences."""
-    shown: list[Mapping[str, str]] = []
-    probed = []
-    for (_, number), found in sorted(evidence.items(), key=lambda item: item[0]):
-        facts = _stable_facts(found)
-        if facts and facts not in shown:
-            news = _changed(facts, shown[0]) if shown else facts
-            shown.append(facts)
-            rows = [
-                (page._(OF_THE_MACHINE.get(name, "")) or page.fact(name), format_fact(name, value))
-                for name, value in news.items()
-                if not DEVICE.search(name)
-            ]
-            devices = "\n".join(f"{name}: {value}" for name, value in news.items() if DEVICE.search(name))
-            probed.append({"node": found.node, "trial": number, "facts": page.facts(rows), "devices": devices})
-    return probed
-
-
-def _stable_facts(found: TrialEvidence) -> dict[str, str]:
-    """Return the framework's version as logged, and the facts probed on the machine."""
-    printed = {name: value for name, value in found.timeline.declared.items() if name == "framework_version"}
-    probed = {name: value for name, value in found.environment.items() if not OF_THE_MOMENT.fullmatch(name)}
-    return {**printed, **probed} if probed else {}
-
-
-def _changed(facts: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in facts.items() if before.get(name) != value}
-
-
 def _launch(page: Page, results: Results, evidence: EvidenceOf) -> dict[str, str] | None:
     """Return the launch script of the first trial as an example; each trial's own is among its artifacts."""
     for row in results:
@@ -236,6 +201,8 @@ def _section(
         "together": _together(page, row),
         "others": [_other_gpu(page, other) for other in page.data.together(row) if other is not row],
         "facts": _facts(page, row),
+        "subtraction": subtraction(page, row),
+        "types": reported_types(page, row),
         "mfu": mfu_text(page, row),
         "pauses": page._(figures.PAUSES[row.pauses]) if row.pauses else "",
         "source": row.source,
@@ -256,7 +223,9 @@ def _section(
         "again": again,
         "recompute": recompute,
         "history": _history(page, row),
-        "programs": [page.file_link(file.path, file.name) for file in programs],
+        "programs": [
+            replace(page.file_link(file.path, file.name), aside=file.sha256[:SHOWN_OF_HASH]) for file in programs
+        ],
         "changed": changed_programs(programs),
         "cite": references.citation(page, row),
         "issue": references.dispute_address(page.data.repository, page.data.contact, subject, dispute),
