@@ -254,13 +254,16 @@ def test_a_claim_states_what_was_not_measured_of_both_the_side_behind_first() ->
     answer = Answer((ahead, behind), ALONE)
     answer.__dict__["claim"] = Claim(behind, ahead, message("better"))
     page = Page(ENGLISH, SiteData((behind, ahead), cases=cases), at.HOME)
-    told = lead(page, answer).untried
-    assert told == (
+    found = lead(page, answer)
+    assert found.explained.replace(md.NO_BREAK, " ").endswith("about 4.7 % of 7.5 %; the rest is not explained."), (
+        "6 - 1.3"
+    )
+    assert found.untried == (
         "jax: GELU recomputed by jax.checkpoint, about 4 % by an estimate from bytes, and flags of XLA; "
         "pytorch-compiled: cuDNN's attention and max-autotune"
     )
     answer.__dict__["claim"] = Claim(behind, ahead, message("cannot_tell", why=()))
-    assert lead(page, answer).untried == ""
+    assert (lead(page, answer).untried, lead(page, answer).explained) == ("", "")
 
 
 def test_a_claim_states_the_lead_of_the_same_two_on_other_gpus() -> None:

@@ -1,5 +1,6 @@
 """Entries of cases and frameworks."""
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
@@ -128,6 +129,8 @@ class Ledger(Model):
     """Aspect → framework → what it is there."""
     untried: dict[Id, str] = {}
     """Framework → what is known to make its program faster, or may, and was not measured; shown beside claims."""
+    estimated: dict[Id, dict[AxisName, Annotated[float, Field(gt=0, lt=100)]]] = {}
+    """Framework → aspect that differs → percent of a step that its program takes longer for it, by an estimate."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -137,9 +140,17 @@ class Ledger(Model):
         for aspect, sides in self.differ.items():
             if set(sides) != set(self.frameworks):
                 raise ValueError(f"{aspect} must name each of the frameworks once")
-        if unknown := set(self.untried) - set(self.frameworks):
-            raise ValueError(f"untried names no framework of the ledger: {', '.join(sorted(unknown))}")
+        for name, of in (("untried", self.untried), ("estimated", self.estimated)):
+            if unknown := of.keys() - set(self.frameworks):
+                raise ValueError(f"{name} names no framework of the ledger: {', '.join(sorted(unknown))}")
+        if unknown := set().union(*self.estimated.values()) - self.differ.keys():
+            raise ValueError(f"estimated names no aspect that differs: {', '.join(sorted(unknown))}")
         return self
+
+    def explained(self, behind: str, ahead: str) -> float:
+        """Return the percent of a step by which one program is behind another, by all estimates; 0 if unknown."""
+        slower, faster = (math.fsum(self.estimated.get(name, {}).values()) for name in (behind, ahead))
+        return max(slower - faster, 0.0)
 
     def of(self, framework: str) -> dict[str, Option]:
         """Return each aspect of one framework's program; empty for one that it is not about."""

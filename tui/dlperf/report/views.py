@@ -75,6 +75,8 @@ class Lead:
     """By how much the better side leads on other kinds of machines."""
     untried: str = ""
     """What is known to make a program of a claim faster, or may, and was not measured."""
+    explained: str = ""
+    """How much of a lead estimates explain."""
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         losses=page.language.render(found.alike.said).replace(" %", f"{md.NO_BREAK}%") if found.alike else "",
         elsewhere=_elsewhere(page, found),
         untried=_untried(page, found),
+        explained=_explained(page, found),
     )
 
 
@@ -70,6 +71,22 @@ def _untried(page: Page, found: Claim) -> str:
         page.language.colon.join((page.data.framework_title(row.framework, row.campaign), page._(told[row.framework])))
         for row in sides
         if row.framework in told
+    )
+
+
+def _explained(page: Page, found: Claim) -> str:
+    """Return how much of a lead what the ledger estimates explains."""
+    case = page.data.cases.get(found.a.case)
+    if found.verdict.code not in DECIDED or case is None or case.ledger is None:
+        return ""
+    better = found if found.improves else found.inverse
+    share = case.ledger.explained(better.a.framework, better.b.framework) / 100
+    if not share:
+        return ""
+    return page._(
+        "Explained by estimates from bytes: about {share} of {lead}; the rest is not explained.",
+        share=unbreakable(figures.percent(share)),
+        lead=unbreakable(figures.percent((better.gain or 1.0) - 1)),
     )
 
 
