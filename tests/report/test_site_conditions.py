@@ -9,7 +9,10 @@ from html_text import Document, rows_of
 from site_rows import measured
 from site_sample import pages, sample
 
+from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report.machine import Probed
+from dlperf.report.pages.page import Page
+from dlperf.report.pages.reports.conditions import declared_of
 from dlperf.report.site import locations as at
 from dlperf.runs.published import Conditions, Fact, LocalizedText, PublishedFigure, Step
 from dlperf.table.model import Status
@@ -116,6 +119,16 @@ def test_settings_are_compared_of_frameworks_with_a_value_and_where_two_of_them_
     assert "delta" not in section
     assert "3.12.9" not in section
     assert "Python" in section.partition("Stated for one framework only: ")[2]
+
+
+def test_what_a_log_states_of_its_data_is_said_in_the_words_of_what_is_planned() -> None:
+    row = measured("alpha")
+    probed = {("first", "box", "alpha"): Probed({}, {"data": "made text"})}
+    data = replace(sample(), results=(row,), probed=probed)
+    for language in (ENGLISH, CHINESE):
+        page = Page(language, data, at.HOME)
+        assert declared_of(page, [row]) == {"data": page.option("made text")}
+    assert page.option("made text") == "生成的文本"
 
 
 def _figures(*frameworks: str) -> tuple[PublishedFigure, ...]:

@@ -129,7 +129,9 @@ def declared_of(page: Page, results: Results) -> dict[str, str]:
     """Return the facts on the origin of the training data that the logs state."""
     trials = probed_of(page, results)
     values = {
-        name: listed(page.language, (probed.declared[name] for probed in trials if name in probed.declared))
+        name: listed(
+            page.language, (page.option(probed.declared[name]) for probed in trials if name in probed.declared)
+        )
         for name in DECLARED
     }
     return {name: value for name, value in values.items() if value}
