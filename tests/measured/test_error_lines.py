@@ -105,6 +105,20 @@ def test_a_figure_a_warning_and_a_table_are_no_errors(line: str):
     assert diagnosis(line) is None
 
 
+SHUTDOWNS = (
+    "/usr/lib/python3.12/multiprocessing/resource_tracker.py:254: UserWarning: resource_tracker: There appear to be 18 "
+    "leaked shared_memory objects to clean up at shutdown\n  warnings.warn('resource_tracker: There appear to be %d '",
+    "[rank0]:[W1128 05:00:00.1 ProcessGroupNCCL.cpp:1538] Warning: WARNING: destroy_process_group() was not called "
+    "before program exit",
+    "sys:1: ResourceWarning: unclosed file <_io.TextIOWrapper name='x'>",
+)
+
+
+@pytest.mark.parametrize("printed", SHUTDOWNS)
+def test_what_an_interpreter_prints_as_it_shuts_down_is_not_the_last_line(printed: str):
+    assert last_line(f"step 3\nno config file x.yaml\n{printed}\n") == "no config file x.yaml"
+
+
 def test_of_chained_exceptions_the_one_that_was_raised_is_named():
     chained = (
         "KeyError: 'x'\n\nDuring handling of the above exception, another exception occurred:\n\nValueError: no x\n"
