@@ -21,6 +21,7 @@ from dlperf.report.pages.home import home
 from dlperf.report.pages.overview import best_rows
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports.fairness import fairness
+from dlperf.report.pages.reports.report import reports_index
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.pages.your_number import your_number
@@ -83,6 +84,8 @@ def test_every_list_shows_the_value_that_stands_for_gpus_measured_together() -> 
     assert values == {401.5: 1, 403.0: 0, 400.0: 0, 402.0: 0}
     page = Page(ENGLISH, data, at.HOME)
     assert (page.figure(data.current[0]).value, page.gpus_text(data.current[0])) == ("401.5", "median of 4 GPUs")
+    index = reports_index(ENGLISH, data)
+    assert ("401.5" in index, "one of 4 GPUs" in index) == (True, False)
     assert page.figure(data.results[0]).below == "one of 4 GPUs"
 
 

@@ -120,7 +120,7 @@ def _per_gpu(row: ConfigurationResult) -> float:
 
 def best_of_origins(page: Page, rows: Iterable[ConfigurationResult], with_chip: bool = False) -> list[object]:
     """Return the throughput for one GPU of the best result of ours, of a sound program if any, and of others' best."""
-    ranked = best_rows(page.data, rows)
+    ranked = best_rows(page.data, map(page.data.joint, rows))
     ours = [row for row in ranked if page.data.is_ours(row.campaign)]
     own = next((row for row in ours if not row.program_caveats), ours[0] if ours else None)
     others = next((row for row in ranked if not page.data.is_ours(row.campaign)), None)
