@@ -24,9 +24,9 @@ AXES = TITLES["axes"]
 """Axis, or axis and value → its words."""
 UNSAID = (
     *("tensor_parallel=1", "context_parallel=1", "pipeline_parallel=1", "expert_parallel=1", "virtual_pipeline=1"),
-    *("gradient_accumulation=1", "fsdp=1"),
+    *("gradient_accumulation=1", "fsdp=1", "compiler=default", "xla_flags=default"),
 )
-"""Values without words: nothing is divided."""
+"""Values without words: nothing is divided, nothing is chosen."""
 OF_RECIPE = ("weights", "scaling")
 """Axes that the words of a precision hold."""
 NARROW = re.compile("(fp|int)[48]")

@@ -7,7 +7,7 @@ from statistics import fmean
 from dlperf.catalog.axes import REVISION
 from dlperf.evidence.facts import LIBRARIES
 from dlperf.measured.findings.trials import WINDOW_SECONDS
-from dlperf.messages import N_, Message, message
+from dlperf.messages import N_, Message, message, quoted
 from dlperf.table.conditions import used_numerics
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.families import family_of, work_left_out
@@ -68,11 +68,15 @@ def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterato
 
 def _unequal_numerics(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     left, right = (used_numerics(row.numerics, row.gpus_total) for row in (a, b))
-    unlike = [f"{name} {left[name]}/{right[name]}" for name in left if right.get(name, left[name]) != left[name]]
+    unlike = [
+        message(f"numerics_{name}", values=f"{left[name]}/{right[name]}")
+        for name in left
+        if right.get(name, left[name]) != left[name]
+    ]
     if a.precision != b.precision:
-        unlike = unlike or [f"{a.precision.upper()} / {b.precision.upper()}"]
+        unlike = unlike or [quoted(f"{a.precision.upper()} / {b.precision.upper()}")]
     if unlike:
-        yield message("numerics_differ", names=", ".join(unlike))
+        yield message("numerics_differ", names=tuple(unlike))
     elif not left or left != right:
         yield message("numerics_unknown")
     elif family_of(a.framework) != family_of(b.framework):
