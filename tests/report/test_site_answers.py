@@ -33,7 +33,7 @@ from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.site import locations as at
 from dlperf.report.templating import macro
 from dlperf.table.model import ConfigurationResult, MetricResult, Status
-from dlperf.table.shown import shown_value
+from dlperf.table.shown import shown_of_trial, shown_value
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.conditions import NOT_STATED
 from dlperf.verdicts.losses import alike_losses
@@ -321,6 +321,8 @@ def test_energy_has_the_digits_that_the_readings_allow(readings: int, text: str,
     metric = MetricResult("energy_per_sample", 1 / 10.21047, "J/image", "lower", needs=("readings",))
     assert figures.per_joule_text(row) == text
     assert shown_value(row, metric) == energy
+    (trial,) = row.trials[:1]
+    assert shown_of_trial(trial, metric) == energy
     in_table = replace(row, metrics=(metric,), metric=metric.id, value=metric.value)
     assert format_cell(figure_cell(in_table)) == ("-" if energy is None else four_digits(energy))
 

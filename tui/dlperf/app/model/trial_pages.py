@@ -11,11 +11,13 @@ from dlperf.evidence.facts import flattened
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.messages import N_, _, render
 from dlperf.messages.finding import Finding
+from dlperf.messages.numbers import four_digits
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import load_json
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State, TrialStatus
+from dlperf.table.shown import shown_of_trial
 from dlperf.view.text import local_time, number, printable, short_duration
 
 NAME_WIDTH = 28
@@ -42,7 +44,11 @@ def figure_lines(trial: TrialStatus, result: TrialResult | None) -> list[str]:
         *([f"  {finding_text(item)} ({item.code})" for item in result.findings] or [_("  none")]),
     ]
     if others := result.metrics[1:]:
-        lines += ["", _("Other metrics"), *(_labelled(f"  {item.id}", _value_with_basis(item)) for item in others)]
+        lines += [
+            "",
+            _("Other metrics"),
+            *(_labelled(f"  {item.id}", _value_with_basis(result, item)) for item in others),
+        ]
     if result.estimates:
         lines += ["", _("The same samples under other estimators")]
         lines += [_labelled(f"  {name}", number(value, result.unit)) for name, value in result.estimates.items()]
@@ -53,8 +59,10 @@ def _power_text(watts: float | None) -> str:
     return number(None) if watts is None else _("{value} in the measured window", value=number(watts, "W"))
 
 
-def _value_with_basis(metric: MetricValue) -> str:
-    value = number(metric.value, metric.unit)
+def _value_with_basis(result: TrialResult, metric: MetricValue) -> str:
+    shown = shown_of_trial(result, metric)
+    exact = shown is None or shown == metric.value
+    value = number(shown, metric.unit) if exact else f"{four_digits(shown)} {metric.unit}"
     return f"{value}  {printable(metric.basis)}" if metric.basis else value
 
 
