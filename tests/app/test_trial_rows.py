@@ -44,6 +44,13 @@ def test_a_trial_shows_its_other_metrics_with_their_units():
     assert [line.split() for line in lines[lines.index("Other metrics") + 1 :]] == [["step_time", "0.1250", "s"]]
 
 
+def test_energy_of_a_trial_has_the_digits_that_pages_give_it():
+    metrics = MetricValue("throughput", 64.0, "images/s"), MetricValue("energy_per_sample", 0.07631, "J/image", "lower")
+    trial = TrialResult(1, "succeeded", value=64.0, metrics=metrics, telemetry_samples=40)
+    lines = figure_lines(TrialStatus(KEY, State.SUCCEEDED), trial)
+    assert lines[-1].split() == ["energy_per_sample", "0.076", "J/image"]
+
+
 def test_a_cost_stands_with_its_price_source_and_date():
     cost = MetricValue(
         "cost_per_million", 31.25, "EUR/million images", "lower", basis="3.6 EUR/GPU-hour (x, 2026-11-01)"
