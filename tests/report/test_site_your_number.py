@@ -54,6 +54,8 @@ def test_the_time_of_a_step_is_compared_with_the_results_of_its_gpu(watched: Wat
     expect(said.nth(1)).to_contain_text(re.compile(r"n=\d"))
     assert [page.locator(f"select[name={name}]").input_value() for name in ("first", "second")] == ["A100", "V100"]
     expect(said.nth(3)).to_contain_text("Place 2 of ")
+    expect(answer.get_by_text("yours on 4: a throughput per GPU may fall")).to_be_visible()
+    expect(answer.locator("tbody").get_by_text("Best reproducible:")).to_have_count(1)
     page.get_by_label("Precision").select_option("FP32")
     expect(said.nth(2)).to_contain_text("MFU is not known")
     expect(said.nth(3)).to_contain_text(" on V100 · FP32.")
@@ -166,6 +168,37 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     expect(watched.page.locator(".answer li").first).to_contain_text(
         "this model, GPU and precision. On H100 PCIe: 200.0 % of the best third-party result 100"
     )
+    assert watched.errors == []
+
+
+def test_a_number_stands_beside_results_of_its_sequence_length_and_what_is_left_out_is_said(
+    watched: Watched, site: Path
+) -> None:
+    def of_length(framework: str, value: float, length: int, **axes: str):
+        settings = (("sequence_length", length), *axes.items())
+        return measured(framework, value=value, precision="bf16", hardware="h100", unit="tokens/s", axes=settings)
+
+    rows = (
+        of_length("alpha", 400.0, 8192),
+        of_length("beta", 390.0, 8192),
+        of_length("gamma", 50.0, 32768),
+        of_length("delta", 900.0, 8192, task="lora"),
+    )
+    known = load_catalog()
+    data = replace(sample(), results=rows, precisions=known.precisions, accelerators=known.accelerators)
+    for name, script in (("figures", explorer_data), ("your-number-data", your_number_data)):
+        serve(watched.page, name, script(ENGLISH, data))
+    open_page(watched.page, f"{site.as_uri()}/", "#gpu=H100&value=51&gpus=8&sequence=8192")
+    answer = watched.page.locator(".answer")
+    expect(answer.locator("tbody tr")).to_have_count(2)
+    for said in (
+        "All results on this GPU ran on 1 GPU(s), yours on 8",
+        "Left out, of other sequence lengths (32,768): 1.",
+        "Left out, since they do not train the whole model, such as LoRA: 1;",
+    ):
+        expect(answer).to_contain_text(said)
+    watched.page.locator("input[name=sequence]").fill("4096")
+    expect(answer).to_contain_text("Your sequence length is 4,096, that of the results 8,192, 32,768")
     assert watched.errors == []
 
 

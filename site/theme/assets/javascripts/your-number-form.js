@@ -41,6 +41,10 @@
 
   function ofModel() { return known.filter(one => modelOf(one) === field("model").value); }
 
+  /* Results of the model on the accelerator that train another task, such as LoRA. */
+  const ofOtherTask = () => data.rows.filter(row => of(row, "newest") && of(row, "value") && !of(row, "training")
+    && modelOf({ row }) === field("model").value && of(row, "chip") === field("gpu").value);
+
   /* Offer the accelerators and precisions of the model, and ask for a sequence length where its work depends on it. */
   function offerAll(wanted) {
     offer("model", models(), wanted.model);
@@ -145,6 +149,6 @@
     history.replaceState(null, "", "#" + kept);
   }
 
-  dlperf.number = { root, form, say, percent, precisionOf, nameOfPrecision, isAt, noun, field, number, ofModel, unitOf, readings, typed,
-    best, link, nameOf, conditionsOf, doubt, table, pricesTyped, offerAll, offerPrices, read, write };
+  dlperf.number = { root, form, say, percent, precisionOf, nameOfPrecision, isAt, noun, field, number, ofModel, ofOtherTask, axis, unitOf, readings,
+    typed, best, link, nameOf, conditionsOf, doubt, table, pricesTyped, offerAll, offerPrices, read, write };
 })();

@@ -3,10 +3,10 @@
   "use strict";
 
   if (!window.dlperf || !dlperf.number) return;
-  const { of, text, distinct, element } = dlperf;
+  const { of, gpusOf, text, distinct, element } = dlperf;
   const { words, work, peaks } = window.dlperfNumber;
-  const { root, form, say, percent, nameOfPrecision, isAt, field, number, ofModel, unitOf, readings, typed, best, link, conditionsOf, doubt,
-    table, offerAll, offerPrices, showCost, showPair, read, write } = dlperf.number;
+  const { root, form, say, percent, precisionOf, nameOfPrecision, isAt, field, number, ofModel, ofOtherTask, axis, unitOf, readings, typed, best, link, conditionsOf,
+    doubt, table, offerAll, offerPrices, showCost, showPair, read, write } = dlperf.number;
   const NEAREST = 6;
 
   const kindOfChip = chip => chip.split(" ")[0]; /* H100 of "H100 96GB" */
@@ -56,6 +56,28 @@
     return element("li", {}, element("strong", {}, percent(found.share)), " " + said, ...more);
   }
 
+  const lengthOf = one => axis(one, "sequence_length");
+
+  /* Those of the reader's sequence length, or that name none; all where there are none of these. */
+  function atLength(rows) {
+    const length = number("sequence"), same = rows.filter(one => !length || !lengthOf(one) || Number(lengthOf(one)) === length);
+    return same.length ? same : rows;
+  }
+
+  /* In what the results are unlike the reader's program, and which were left out. */
+  function unlike(rows, all) {
+    const gpus = number("gpus") || 1, length = number("sequence");
+    const lists = list => distinct(list).sort((a, b) => a - b).map(one => text(Number(one))).join(words.separator);
+    const ran = rows.map(one => gpusOf(one.row)), lengths = rows.map(lengthOf).filter(Boolean), left = all.filter(one => !rows.includes(one));
+    const mixed = distinct(rows.map(one => nameOfPrecision(precisionOf(one)))), others = ofOtherTask();
+    return [rows.length && !ran.includes(gpus) && say("other_gpus", { gpus: lists(ran), yours: text(gpus) }),
+      length && lengths.length && !lengths.some(one => Number(one) === length) && say("other_length", { lengths: lists(lengths), yours: text(length) }),
+      left.length && say("left_lengths", { count: left.length, lengths: lists(left.map(lengthOf)) }),
+      others.length && say("left_tasks", { count: others.length }),
+      !field("precision").value && mixed.length > 1 && say("mixed", { precisions: mixed.join(words.separator) })].filter(Boolean)
+      .map(said => element("p", { class: "small" }, said));
+  }
+
   /* The results around the reader's, the best one first; also those of other forms of the accelerator. */
   function nearest(perGpu, rows, first) {
     const distance = one => Math.abs(Math.log(one.perGpu / perGpu));
@@ -67,20 +89,23 @@
   function showNumber() {
     const out = root.querySelector(".answer"), perGpu = typed(), precision = field("precision").value;
     const kin = ofModel().filter(one => kindOfChip(of(one.row, "chip")) === kindOfChip(field("gpu").value));
-    const alike = kin.filter(one => isAt(one, precision)), rows = alike.filter(one => of(one.row, "chip") === field("gpu").value);
+    const all = kin.filter(one => isAt(one, precision)), onGpu = all.filter(one => of(one.row, "chip") === field("gpu").value);
+    const alike = atLength(all), rows = atLength(onGpu);
     if (!perGpu) return out.replaceChildren(element("p", {}, words.type));
+    const again = best(rows.filter(one => one.command && !one.other));
     const listed = nearest(perGpu, alike.length ? alike : kin, best(rows));
     out.replaceChildren(
       element("p", { class: "large" }, element("strong", {}, text(perGpu)), " " + say("per_gpu", { unit: unitOf() })),
       doubtReading(perGpu, best(rows) || best(alike)),
-      element("ul", {}, sentence("published", perGpu, rows.filter(isOther), alike.filter(isOther)),
-        sentence("measured", perGpu, rows.filter(isOwn), alike.filter(isOwn)), utilisation(perGpu), rows.length ? standing(perGpu, rows, listed) : ""),
+      element("ul", {}, sentence("published", perGpu, atLength(onGpu.filter(isOther)), atLength(all.filter(isOther))),
+        sentence("measured", perGpu, atLength(onGpu.filter(isOwn)), atLength(all.filter(isOwn))), utilisation(perGpu),
+        rows.length ? standing(perGpu, rows, listed) : ""), ...unlike(rows, onGpu),
       table(words.nearest, [words.nearest, unitOf() + " · " + words.one_gpu, words.yours], listed.map(one =>
-        [described(one), element("span", {}, text(one.perGpu), " ", doubt(one)), percent(perGpu / one.perGpu)])));
+        [described(one, one === again), element("span", {}, text(one.perGpu), " ", doubt(one)), percent(perGpu / one.perGpu)])));
   }
 
   /* Framework, origin and conditions of a result, and the command that measures it again. */
-  const described = one => [link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), element("br"),
+  const described = (one, again) => [again && element("strong", {}, words.best_again + " "), link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), element("br"),
     one.other && element("small", {}, say("other_program", { program: one.other }) + " "),
     one.command ? element("code", { tabindex: 0 }, one.command) : element("small", {}, words.no_command)].filter(Boolean);
 
