@@ -33,7 +33,7 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
     page = Page(language, data, at.report_page(source, case), figures.shared_axes(results))
     published, found = data.published.get(results[0].campaign), answers_of_site(data, results)
     rivals = [answer for answer in found if len(answer.ranked) > 1]
-    shown = best_of_cases(found)
+    shown = sorted(best_of_cases(found), key=lambda answer: answer.second is None)
     return page.render(
         "report.md.j2",
         title=data.report_title(language, source, case),
