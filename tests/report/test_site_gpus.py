@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from html_text import Document
 from site_rows import measured
 from site_sample import campaign, sample
@@ -82,6 +83,8 @@ def test_every_list_shows_the_value_that_stands_for_gpus_measured_together() -> 
     rows = explorer_document(ENGLISH, data)
     values = {row[rows["columns"].index("value")]: row[rows["columns"].index("newest")] for row in rows["rows"]}
     assert values == {401.5: 1, 403.0: 0, 400.0: 0, 402.0: 0}
+    (one,) = data.current
+    assert (one.n, one.spread) == (None, pytest.approx(3 / 401.5)), "of the GPUs, not of the trials of one"
     page = Page(ENGLISH, data, at.HOME)
     assert (page.figure(data.current[0]).value, page.gpus_text(data.current[0])) == ("401.5", "median of 4 GPUs")
     index = reports_index(ENGLISH, data)

@@ -10,6 +10,7 @@ from dlperf.messages import Language
 from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report import markdown as md
+from dlperf.report.data.together import apart
 from dlperf.report.views import FigureView
 from dlperf.table.model import ConfigurationResult
 
@@ -25,14 +26,13 @@ def median_figure(
     """
     if len(results) == 1:
         return figures.figure(language, page, results[0], scaling=scaling, best=best)
-    values = [result.value or 0.0 for result in results]
-    middle = median(values)
+    middle = median(result.value or 0.0 for result in results)
     nearest = min(results, key=lambda result: abs((result.value or 0.0) - middle))
-    apart = figures.spread((max(values) - min(values)) / middle).replace(" %", f"{md.NO_BREAK}%")
+    spread = figures.spread(apart(tuple(results))).replace(" %", f"{md.NO_BREAK}%")
     return replace(
         figures.figure(language, page, nearest, best=best),
         value=four_digits(middle),
         full=figures.exact(middle),
-        trials=language.gettext("median of {count} GPUs", count=str(len(results))) + f" · {apart}",
+        trials=language.gettext("median of {count} GPUs", count=str(len(results))) + f" · {spread}",
         caveat=next(filter(None, (figures.caveat_text(language, result) for result in results)), ""),
     )

@@ -68,7 +68,14 @@ def middle(rows: Rows) -> ConfigurationResult:
 
 
 def joint(rows: Rows) -> ConfigurationResult:
-    """Return the middle result with the median value of all, and the utilisation at it."""
+    """Return the middle result with the median value of all, how far they are apart, and the utilisation at it."""
     one, value = middle(rows), median(row.value or 0.0 for row in rows)
     share = value / one.value if one.value else 1.0
-    return replace(one, value=value, printed="", mfu=None if one.mfu is None else one.mfu * share)
+    mfu = None if one.mfu is None else one.mfu * share
+    return replace(one, value=value, printed="", n=None, spread=apart(rows), mfu=mfu)
+
+
+def apart(rows: Rows) -> float:
+    """Return how far the values of several GPUs are apart, over their median."""
+    values = [row.value or 0.0 for row in rows]
+    return (max(values) - min(values)) / median(values)
