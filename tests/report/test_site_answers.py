@@ -227,7 +227,7 @@ def test_a_claim_about_a_kind_says_on_how_many_gpus_or_machines_it_rests() -> No
     kind, data = Claim(a, b, message("better"), machines=((a, b),) * 4), SiteData((a, b))
     assert gpus_of(ENGLISH, data, replace(kind, machines=())) == "one box"
     assert gpus_of(ENGLISH, data, kind) == "box, mean of 4 GPUs each on its own"
-    assert gpus_of(CHINESE, data, kind) == "box，4 张 GPU 各自单独测试的平均"
+    assert gpus_of(CHINESE, data, kind) == "4 张 box（各自单独测试，取平均）"
     assert gpus_of(ENGLISH, data, replace(kind, b=many)) == "box, mean of 4 machines"
 
 
