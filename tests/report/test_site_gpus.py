@@ -84,6 +84,9 @@ def test_every_list_shows_the_value_that_stands_for_gpus_measured_together() -> 
     values = {row[rows["columns"].index("value")]: row[rows["columns"].index("newest")] for row in rows["rows"]}
     assert values == {401.5: 1, 403.0: 0, 400.0: 0, 402.0: 0}
     (one,) = data.current
+    doubted = replace(data.results[0], findings=(warning("drift", drift=0.03),))
+    (marked,) = replace(data, results=(doubted, *data.results[1:])).current
+    assert [finding.code for finding in marked.caveats] == ["drift"], "of a GPU that is not the one in the middle"
     assert (one.n, one.spread) == (None, pytest.approx(3 / 401.5)), "of the GPUs, not of the trials of one"
     page = Page(ENGLISH, data, at.HOME)
     assert (page.figure(data.current[0]).value, page.gpus_text(data.current[0])) == ("401.5", "median of 4 GPUs")

@@ -10,7 +10,7 @@ from dlperf.messages import Language
 from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.data.together import apart
+from dlperf.report.data.together import apart, joint
 from dlperf.report.views import FigureView
 from dlperf.table.model import ConfigurationResult
 
@@ -34,5 +34,5 @@ def median_figure(
         value=four_digits(middle),
         full=figures.exact(middle),
         trials=language.gettext("median of {count} GPUs", count=str(len(results))) + f" · {spread}",
-        caveat=next(filter(None, (figures.caveat_text(language, result) for result in results)), ""),
+        caveat=figures.caveat_text(language, joint(tuple(results))),
     )

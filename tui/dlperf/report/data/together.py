@@ -68,11 +68,12 @@ def middle(rows: Rows) -> ConfigurationResult:
 
 
 def joint(rows: Rows) -> ConfigurationResult:
-    """Return the middle result with the median value of all, how far they are apart, and the utilisation at it."""
+    """Return the middle result with the median of all, how far they are apart, its utilisation, and all findings."""
     one, value = middle(rows), median(row.value or 0.0 for row in rows)
     share = value / one.value if one.value else 1.0
     mfu = None if one.mfu is None else one.mfu * share
-    return replace(one, value=value, printed="", n=None, spread=apart(rows), mfu=mfu)
+    findings = {finding.code: finding for row in (*rows, one) for finding in row.findings}
+    return replace(one, value=value, printed="", n=None, spread=apart(rows), mfu=mfu, findings=tuple(findings.values()))
 
 
 def apart(rows: Rows) -> float:
