@@ -34,6 +34,9 @@ def test_stacks_of_which_each_has_its_own_settings_are_one_list_with_the_share_o
         ("gamma", "out", ""),
     ]
     assert "### Training throughput" not in text
+    opening = text[: text.index("## ")]
+    assert "No other framework ran this" not in opening
+    assert "programs whose settings differ, [side by side](#s_side_by_side)" in opening
     assert "not planned" not in text
 
 

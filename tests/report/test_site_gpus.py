@@ -16,7 +16,7 @@ from dlperf.messages.finding import warning
 from dlperf.report.answer import answers
 from dlperf.report.build import overview_pages, tables
 from dlperf.report.data import SiteData
-from dlperf.report.pages.explorer import explorer_document
+from dlperf.report.pages.explorer import explorer, explorer_document
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.overview import best_rows
@@ -80,6 +80,7 @@ def test_every_list_shows_the_value_that_stands_for_gpus_measured_together() -> 
     assert [row.value for row in data.current] == [401.5]
     assert [row.value for row in data.joint_where_alone(data.results[:1])] == [401.5]
     assert data.joint_where_alone(data.results) == data.results
+    assert "Of ours 1 are current; the other 3 are superseded" in explorer(ENGLISH, data)
     rows = explorer_document(ENGLISH, data)
     values = {row[rows["columns"].index("value")]: row[rows["columns"].index("newest")] for row in rows["rows"]}
     assert values == {401.5: 1, 403.0: 0, 400.0: 0, 402.0: 0}

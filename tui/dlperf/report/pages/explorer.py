@@ -10,7 +10,7 @@ from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import chip
 from dlperf.report.charts.svg import COLOURS
-from dlperf.report.data import KINDS, SiteData, distinct, grouped
+from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
 from dlperf.report.machine import format_fact, localize_facts
 from dlperf.report.pages.overview import METRICS, family, is_training, ranked_models
 from dlperf.report.pages.page import COLUMNS, Page
@@ -50,6 +50,7 @@ def explorer(language: Language, data: SiteData) -> str:
     scripts = (at.EXPLORER_DATA, *(f"{at.SCRIPTS}/{name}" for name in SCRIPTS))
     return page.render(
         "explorer.md.j2",
+        counted=counted(data),
         your_number=page.your_number(),
         csv=page.file_link(at.RESULTS_CSV, "CSV"),
         style=at.relative(at.EXPLORER, at.EXPLORER_STYLE),
@@ -57,6 +58,16 @@ def explorer(language: Language, data: SiteData) -> str:
         conditions=at.relative(at.EXPLORER, at.CONDITIONS_DATA),
         configurations=at.html_address(at.EXPLORER, at.CONFIGURATIONS),
     )
+
+
+def counted(data: SiteData) -> dict[str, str]:
+    """Return how many results are ours and others', how many of ours count on pages, and how many rows are neither."""
+    valued = [row for row in data.trained if row.value is not None]
+    ours = sum(data.kind(row.campaign) == "measured" for row in valued)
+    others = sum(is_published(row.campaign) for row in valued)
+    current = sum(row.value is not None and data.kind(row.campaign) == "measured" for row in data.current)
+    counts = {"ours": ours, "others": others, "current": current, "earlier": ours - current}
+    return {name: f"{count:,}" for name, count in (counts | {"rest": len(data.ordered) - ours - others}).items()}
 
 
 def explorer_data(language: Language, everything: SiteData) -> str:

@@ -154,6 +154,7 @@ def _summary(page: Page, found: Sequence[Answer]) -> dict[str, object]:
         "logged": sum(bool(row.log) for row in data.audit),
         "printed": len(data.audit),
         "audit": at.relative(page.path, at.AUDIT),
+        "counts": f"{at.html_address(page.path, at.EXPLORER)}#counts",
         "refused": f"{at.html_address(page.path, at.METHODOLOGY)}#refused",
     }
 
