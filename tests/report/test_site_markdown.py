@@ -227,7 +227,7 @@ def test_whatever_a_template_prints_is_text_in_markdown_and_in_html(folder_of_te
 def test_what_is_put_into_a_translated_text_stays_text(value: str) -> None:
     text = macro("same_in_rows", CHINESE)(TableView((), (), ((ColumnView(value), value),)))
     assert rendered(text).elements == ["p"]
-    assert "".join(rendered(text).text.split()) == f"所有行：{''.join(words(value) * 2)}。"
+    assert "".join(rendered(text).text.split()) == f"所有行：{'为'.join(2 * [''.join(words(value))])}。"
 
 
 def test_the_template_turns_on_no_extension_that_these_tests_do_not_know() -> None:
