@@ -88,6 +88,7 @@ FOUND_FIRST = {
     "cost per million tokens": "results/your-number.html",
     "price per GPU hour": "results/your-number.html",
     "H100 or H200": "results/your-number.html",
+    "H100 vs H200": "results/your-number.html",
     "MFU": "results/methodology.html",
     "t test": "results/methodology.html",
     "how to cite": "guide/data.html",
@@ -111,6 +112,15 @@ FOUND_FIRST = {
     "cheapest GPU": "results/your-number.html",
     "dispute": "guide/reproducing.html",
     "better program": "guide/programs.html",
+    "bert jax slower": "results/reports/all-sources/bert-base.html",
+    "embed chart": "guide/data.html",
+    "how many trials": "results/methodology.html",
+    "out of memory": "guide/llm.html",
+    "fp8 recipe": "results/methodology.html",
+    "docker image": "guide/nodes.html",
+    "synthetic data": "guide/llm.html",
+    "HFU": "results/methodology.html",
+    "MaxText": "results/frameworks/maxtext.html",
 }
 """What a reader types → the beginning of the address that answers it."""
 

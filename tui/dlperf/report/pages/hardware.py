@@ -19,7 +19,7 @@ from dlperf.table.model import ConfigurationResult
 
 MOST_SHARED = 3
 """GPUs in a title."""
-RANK_OF_ONE, RANK_OF_PARTS = 4, 0.5
+RANK_OF_ONE, RANK_OF_PARTS, RANK_OF_MEASURED = 4, 0.5, 2.0
 """Ranks in a search, of one GPU and of nodes that share a host: who types the name of a GPU looks for the first."""
 
 
@@ -47,9 +47,12 @@ def hardware(
 
 
 def search_ranks(data: SiteData) -> dict[str, float]:
-    """Return the ranks of machines' pages in a search by address, of those with a rank of their own."""
-    ranks = {name: _search_rank(entry) for name in data.of_hardware if (entry := data.hardware.get(name))}
-    return {at.html_address(at.HOME, at.hardware_page(name)): rank for name, rank in ranks.items() if rank}
+    """Return the ranks of pages in a search by address: of single GPUs, and of frameworks that were measured here."""
+    machines = {name: _search_rank(entry) for name in data.of_hardware if (entry := data.hardware.get(name))}
+    ranks = {at.hardware_page(name): rank for name, rank in machines.items() if rank}
+    measured = {row.framework for row in data.results if data.is_ours(row.campaign)}
+    ranks |= {at.framework_page(name): RANK_OF_MEASURED for name in measured}
+    return {at.html_address(at.HOME, page): rank for page, rank in ranks.items()}
 
 
 def _search_rank(entry: Hardware) -> float | None:
