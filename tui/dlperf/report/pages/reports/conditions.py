@@ -85,7 +85,7 @@ def _commands(page: Page, results: Results) -> dict[str, object]:
         "data_paths": page.facts((page.fact(name), path) for name, path in paths.items()),
         "setup_commands": "\n".join(distinct(line for plan in plans for line in _preparing(plan.launch))),
         "again": "\n".join(distinct(run_command(record.selection) for record in records if record)),
-        "commands": [(page.framework_link(name), lines) for name, lines in by_framework.items() if lines],
+        "commands": [(page.data.framework_title(name), lines) for name, lines in by_framework.items() if lines],
     }
 
 
