@@ -14,12 +14,35 @@ from dlperf.table.load import load_results
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("page", ["site/docs/guide/stacks.md", "site/docs/zh/guide/stacks.md"])
+PAGES = ["site/docs/guide/stacks.md", "site/docs/zh/guide/stacks.md"]
+RATE = r"(\d{1,3}(?:,\d{3})+)"
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_each_throughput_in_a_table_of_the_guide_is_a_kept_result(page: str, kept: frozenset[tuple[str, str]]) -> None:
-    rows = [line for line in (ROOT / page).read_text().splitlines() if line.startswith("|")]
-    stated = re.findall(r"\| (\d{1,3}(?:,\d{3})+) \| ([\d.]+ %)", "\n".join(rows))
+    stated = re.findall(rf"\| {RATE} \| ([\d.]+ %) \| .", tables(page))
     assert len(stated) > 20
     assert set(stated) <= kept
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_gap_in_a_table_of_the_guide_is_that_of_two_kept_results(
+    page: str, kept: frozenset[tuple[str, str]]
+) -> None:
+    values = {value for value, _ in kept}
+    gaps = re.findall(rf"\| {RATE} \| {RATE} \| ([\d.]+ %) \|$", tables(page), re.MULTILINE)
+    assert len(gaps) == 3
+    for behind, ahead, gap in gaps:
+        assert {behind, ahead} <= values
+        assert gap == percent(1 - number(behind) / number(ahead))
+
+
+def tables(page: str) -> str:
+    return "\n".join(line for line in (ROOT / page).read_text().splitlines() if line.startswith("|"))
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", ""))
 
 
 @pytest.fixture(scope="module")
