@@ -10,6 +10,7 @@ from dlperf.verdicts.inference.verdict import Sides
 from dlperf.verdicts.trials import (
     Pair,
     Recorded,
+    devices_of,
     in_turns,
     last_start,
     machine_of,
@@ -53,9 +54,9 @@ def of_versions(
 
 def machines_apart(campaigns: Iterable[tuple[Recorded, Pair]]) -> list[Pair]:
     """Return the newest pair of each machine, by campaign; machines that share a GPU count once."""
-    chosen: list[tuple[set[str], Pair]] = []
-    for machine, pair in dict(campaigns).items():
-        gpus = {gpu for _, listed in machine or () for gpu in listed.split(", ")}
+    chosen: list[tuple[frozenset[str], Pair]] = []
+    for pair in dict(campaigns).values():
+        gpus = devices_of(pair[0])
         if all(gpus.isdisjoint(others) for others, _ in chosen):
             chosen.append((gpus, pair))
     return sorted((pair for _, pair in chosen), key=lambda pair: pair[0].campaign)

@@ -45,6 +45,11 @@ def machine_of(row: ConfigurationResult) -> Recorded:
     return recorded(row, *MACHINE)
 
 
+def devices_of(row: ConfigurationResult) -> frozenset[str]:
+    """Return the GPUs, or machines, that the trials recorded; none if one recorded nothing."""
+    return frozenset(name for _, listed in machine_of(row) or () for name in listed.split(", "))
+
+
 def placed(row: ConfigurationResult) -> frozenset[tuple[Recorded, Fraction]] | None:
     """Return the machines and their shares of the trials, which a cluster places where it likes; None if unknown."""
     ran = [

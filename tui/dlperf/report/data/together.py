@@ -7,7 +7,7 @@ from statistics import median, median_low
 from dlperf.runs.records import seconds_between
 from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.trials import Recorded, machine_of, recorded
+from dlperf.verdicts.trials import devices_of, machine_of, recorded
 
 TOGETHER = 12 * 3600
 """Most seconds between the beginnings of campaigns that are one measurement."""
@@ -37,7 +37,7 @@ def _goes_with(row: ConfigurationResult, other: ConfigurationResult, created: Ca
     return (
         same
         and _is_superseded(row) == _is_superseded(other)
-        and _apart(machine_of(row), machine_of(other))
+        and _apart(devices_of(row), devices_of(other))
         and recorded(row, *SOFTWARE) == recorded(other, *SOFTWARE)
         and abs(seconds_between(created(row.campaign), created(other.campaign))) <= TOGETHER
     )
@@ -47,9 +47,21 @@ def _is_superseded(row: ConfigurationResult) -> bool:
     return any(finding.code == SUPERSEDED for finding in row.findings)
 
 
-def _apart(a: Recorded, b: Recorded) -> bool:
-    """Whether both record their GPUs and share none."""
-    return a is not None and b is not None and a.isdisjoint(b)
+def _apart(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether both are known and share no GPU."""
+    return bool(a and b) and a.isdisjoint(b)
+
+
+def by_host(rows: Iterable[ConfigurationResult]) -> list[Rows]:
+    """Divide results so that those with a GPU in common are together; those that recorded none are left out."""
+    found = list[tuple[frozenset[str], Rows]]()
+    for row in rows:
+        if gpus := devices_of(row):
+            common = [one for one in found if not one[0].isdisjoint(gpus)]
+            same = (*(each for _, members in common for each in members), row)
+            found = [one for one in found if one[0].isdisjoint(gpus)]
+            found.append((gpus.union(*(devices for devices, _ in common)), same))
+    return [same for _, same in found]
 
 
 def like_with_like(found: Iterable[Rows]) -> Rows:

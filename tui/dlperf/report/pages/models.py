@@ -9,6 +9,7 @@ from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import base_precision, chip
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
+from dlperf.report.data.together import by_host
 from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.overview import is_training
 from dlperf.report.pages.page import Cell, Page
@@ -20,7 +21,6 @@ from dlperf.verdicts.families import family_of
 
 LENGTH = "sequence_length"
 MEMORY = "peak_memory_per_gpu"
-UUID = "gpu.uuid"
 COLUMNS = (
     *("precision", "framework", "origin", "per_gpu", "of_best", "unit", LENGTH, "batch_size", "nodes_gpus", "axes"),
     *("mfu", MEMORY, "hardware", "source"),
@@ -104,27 +104,13 @@ def _machines(page: Page, rows: Rows) -> Iterator[str]:
     """Yield the campaigns of each machine, where the results of one hardware entry on several GPUs are of more."""
     several = [row for row in rows if row.gpus_total > 1]
     for hardware, found in grouped(several, lambda row: row.hardware).items():
-        machines = _without_common_gpus(found)
+        machines = [distinct(row.campaign for row in same) for same in by_host(found)]
         if len(machines) > 1:
             title = page.data.hardware_title(hardware)
             groups = page.language.semicolon.join(map(page.language.separator.join, machines))
             yield page._(
                 "{hardware}, {count} machines: {groups}.", hardware=title, count=str(len(machines)), groups=groups
             )
-
-
-def _without_common_gpus(rows: Rows) -> list[tuple[str, ...]]:
-    """Return the campaigns of results so that those with a GPU in common are together."""
-    found = list[tuple[frozenset[str], tuple[str, ...]]]()
-    for row in rows:
-        gpus = frozenset(
-            gpu for trial in row.usable_trials for gpu in trial.conditions.get(UUID, "").split(", ") if gpu
-        )
-        common = [one for one in found if not one[0].isdisjoint(gpus)]
-        merged = gpus.union(*(one[0] for one in common))
-        campaigns = distinct((*(name for one in common for name in one[1]), row.campaign))
-        found = [*(one for one in found if one not in common), *([(merged, campaigns)] if gpus else [])]
-    return [campaigns for _, campaigns in found]
 
 
 def by_precision(results: Sequence[ConfigurationResult]) -> list[ConfigurationResult]:

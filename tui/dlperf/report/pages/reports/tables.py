@@ -9,12 +9,12 @@ from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import claimed_best
 from dlperf.report.data import distinct, grouped, is_published
+from dlperf.report.data.together import by_host
 from dlperf.report.pages.models import MEMORY, by_precision, quality_cells
 from dlperf.report.pages.page import Page
 from dlperf.report.views import ColumnView, FigureView, Link, Part, TableView, TextView, filled
 from dlperf.runs.published import PublishedReport
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.trials import machine_of
 
 Results = Sequence[ConfigurationResult]
 Axis = tuple[Callable[[ConfigurationResult], object], Callable[[Page, ConfigurationResult], str | Link]]
@@ -66,10 +66,7 @@ def side_by_side(page: Page, results: Results) -> list[Part]:
 
 def _hosts(page: Page, rows: Results) -> tuple[str, ...]:
     """Return on how many sets of GPUs the results of several GPUs were measured, where these are not the same."""
-    sets = list[frozenset[object]]()
-    for gpus in {found for row in rows if row.gpus_total > 1 and (found := machine_of(row))}:
-        shared = [one for one in sets if one & gpus]
-        sets = [*(one for one in sets if one not in shared), frozenset[object]().union(gpus, *shared)]
+    sets = by_host(row for row in rows if row.gpus_total > 1)
     return (page._("measured on {count} sets of GPUs", count=str(len(sets))),) if len(sets) > 1 else ()
 
 
