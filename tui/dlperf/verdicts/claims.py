@@ -63,6 +63,11 @@ class Claim:
         )
 
     @property
+    def of_better(self) -> Claim:
+        """The same claim with the better side as B."""
+        return self.inverse if self.verdict.code == "worse" else self
+
+    @property
     def ratio(self) -> float | None:
         """B's value over A's, of a kind the mean over its machines; None if they are not comparable or not above 0."""
         a, b = self.a.value, self.b.value
@@ -220,11 +225,11 @@ def _verdict(
         missing = missing if missing == [THIRD_PARTY] else [_invitation(found, evidence, of_kind), *missing]
     elif not missing:
         return message(found.code), found
-    return message("cannot_tell", why=tuple(sorted(missing, key=_is_mended))), found
+    return message("cannot_tell", why=tuple(sorted(missing, key=_after_faults))), found
 
 
-def _is_mended(why: Message) -> bool:
-    """Whether further trials may meet a condition; a fault of a program, which comes first, they do not."""
+def _after_faults(why: Message) -> bool:
+    """Sort the faults of programs first: no further trials remove them."""
     return not why.mentions(*FAULTS, *UNFAIR)
 
 

@@ -106,8 +106,7 @@ def _verdict(page: Page, row: ConfigurationResult, rival: ConfigurationResult) -
     found = page.data.context.claim(rival, row)
     if found.verdict.code not in DECIDED:
         return page.verdict(found)
-    better = found if found.improves else found.inverse
-    percent, gpus = figures.percent((better.gain or 1.0) - 1), gpus_of(page.language, page.data, found)
+    percent, gpus = figures.percent((found.of_better.gain or 1.0) - 1), gpus_of(page.language, page.data, found)
     if found.improves:
         return page._("{percent} ahead on {gpus}", percent=percent, gpus=gpus), page.p(found)
     return page._("the other is {percent} ahead on {gpus}", percent=percent, gpus=gpus), page.p(found)

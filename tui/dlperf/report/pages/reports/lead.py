@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
+from dlperf.catalog.model import Ledger
 from dlperf.messages.numbers import change
 from dlperf.report import figures
 from dlperf.report import markdown as md
@@ -60,27 +61,26 @@ def with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
     return replace(link, text=" ".join((link.text, "/".join(filter(None, printed)))).strip())
 
 
+def _ledger(page: Page, found: Claim) -> Ledger | None:
+    """Return the ledger of the two programs of a claim; None where there is none, or nothing is claimed."""
+    case = page.data.cases.get(found.a.case)
+    return case.ledger if case and found.verdict.code in DECIDED else None
+
+
 def _untried(page: Page, found: Claim) -> str:
     """Return what the ledger says was not measured of the two programs of a claim, that of the side behind first."""
-    case = page.data.cases.get(found.a.case)
-    if found.verdict.code not in DECIDED or case is None or case.ledger is None:
-        return ""
-    told = case.ledger.untried
-    sides = (found.a, found.b) if found.improves else (found.b, found.a)
+    told, better = ledger.untried if (ledger := _ledger(page, found)) else {}, found.of_better
     return page.language.semicolon.join(
         page.language.colon.join((page.data.framework_title(row.framework, row.campaign), page._(told[row.framework])))
-        for row in sides
+        for row in (better.a, better.b)
         if row.framework in told
     )
 
 
 def _explained(page: Page, found: Claim) -> str:
     """Return how much of a lead what the ledger estimates explains."""
-    case = page.data.cases.get(found.a.case)
-    if found.verdict.code not in DECIDED or case is None or case.ledger is None:
-        return ""
-    better = found if found.improves else found.inverse
-    share = case.ledger.explained(better.a.framework, better.b.framework) / 100
+    ledger, better = _ledger(page, found), found.of_better
+    share = ledger.explained(better.a.framework, better.b.framework) / 100 if ledger else 0.0
     if not share:
         return ""
     return page._(
