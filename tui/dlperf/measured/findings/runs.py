@@ -29,6 +29,37 @@ from dlperf.messages.finding import Finding, distinct, error, note, warning
 
 IMPLIED_TOLERANCE = 0.01
 """Share by which rate × time of a log may miss the batch size: programs print times of 77 ms with two digits."""
+MINIMUM_SAMPLES = 10
+"""Paddle's test script demands more than ten records; fewer give no spread."""
+MINIMUM_STEPS = 100
+"""DLPerf, FleetX and PLSC measure 100 steps: enough, however few records print them."""
+STALL_SHARE = 0.5
+"""The last record of every NGC PyTorch log of 8 GPUs in PaddlePaddle/Perf is below half of the median: data ran out."""
+SAME_STALL, MOST_STALLS = 1.2, 2
+"""Records about as slow as the last one, beyond which they are no stall: a validation after every fifth step."""
+ARITHMETIC = ("mean", "skipmean", "tailmean", "window", "tipc")
+"""Estimators that average speeds; the others divide work by time."""
+PRINTED_LIMIT = 0.01
+"""A running mean (PaddleClas) or a rate without data loading (PLSC) is off by more than this."""
+ACCUMULATION = 0.5
+"""Printed values exceed those by timestamps this much if gradients are accumulated and the log does not say so."""
+READER_LIMIT = 0.10
+"""Share of a step spent waiting for data above which the reader is measured, not the framework."""
+FLOP_LIMIT = 1.0
+"""No training exceeds the dense peak."""
+
+NOTES = {
+    "nan_loss": warning("nan_loss"),
+    "unit_dialect": note("unit_dialect"),
+    "truncated_archive": warning("truncated_archive"),
+    "interleaved_ranks": warning("interleaved_ranks", evidence=message("ranks_in_log")),
+    "inference": warning("inference"),
+    "continued_rate": error("continued_rate"),
+    "run_limit": warning("run_limit"),
+    "mixed_settings": warning("mixed_settings"),
+    "unknown_program": warning("unknown_program"),
+}
+"""Findings by the code that a parser notes."""
 
 
 def batch_size(context: CheckedRun) -> Finding | None:
@@ -63,39 +94,6 @@ def _logged_batch_size(context: CheckedRun) -> int | None:
 def _rounded(implied: float, stated: int | None) -> int:
     """Return the stated batch size where rate × time of the log is that but for their digits."""
     return stated if stated and abs(implied / stated - 1) <= IMPLIED_TOLERANCE else round(implied)
-
-
-MINIMUM_SAMPLES = 10
-"""Paddle's test script demands more than ten records; fewer give no spread."""
-MINIMUM_STEPS = 100
-"""DLPerf, FleetX and PLSC measure 100 steps: enough, however few records print them."""
-STALL_SHARE = 0.5
-"""The last record of every NGC PyTorch log of 8 GPUs in PaddlePaddle/Perf is below half of the median: data ran out."""
-SAME_STALL, MOST_STALLS = 1.2, 2
-"""Records about as slow as the last one, beyond which they are no stall: a validation after every fifth step."""
-ARITHMETIC = ("mean", "skipmean", "tailmean", "window", "tipc")
-"""Estimators that average speeds; the others divide work by time."""
-PRINTED_LIMIT = 0.01
-"""A running mean (PaddleClas) or a rate without data loading (PLSC) is off by more than this."""
-ACCUMULATION = 0.5
-"""Printed values exceed those by timestamps this much if gradients are accumulated and the log does not say so."""
-READER_LIMIT = 0.10
-"""Share of a step spent waiting for data above which the reader is measured, not the framework."""
-FLOP_LIMIT = 1.0
-"""No training exceeds the dense peak."""
-
-NOTES = {
-    "nan_loss": warning("nan_loss"),
-    "unit_dialect": note("unit_dialect"),
-    "truncated_archive": warning("truncated_archive"),
-    "interleaved_ranks": warning("interleaved_ranks", evidence=message("ranks_in_log")),
-    "inference": warning("inference"),
-    "continued_rate": error("continued_rate"),
-    "run_limit": warning("run_limit"),
-    "mixed_settings": warning("mixed_settings"),
-    "unknown_program": warning("unknown_program"),
-}
-"""Findings by the code that a parser notes."""
 
 
 def checked_run(
