@@ -13,6 +13,7 @@ from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report.answer import CHIP, chip, short_name
 from dlperf.report.data import SiteData, grouped, is_published
+from dlperf.report.data.together import apart
 from dlperf.report.pages.explorer import by_relevance, script
 from dlperf.report.pages.overview import best_of_origins, best_rows, ranked_models
 from dlperf.report.pages.page import Page
@@ -27,7 +28,7 @@ WORDS: dict[str, str] = figures.TITLES["your_number"]
 """Name in the script → text."""
 SECONDS_PER_HOUR = 3600
 NEAR_PEAK = 0.9
-"""Share of the peak that no program reaches which does all of the arithmetic that is counted."""
+"""Share of the peak from which a program may not have done all of the arithmetic that is counted."""
 LENGTHS = (0, 1000)
 """Sequence lengths at which the work of a token is computed: it grows linearly between and beyond them."""
 
@@ -67,8 +68,7 @@ def _best_known(data: SiteData) -> list[str]:
 
 def _apart(data: SiteData) -> dict[str, str]:
     """Return how far GPUs of a kind are apart that ran the same together; nothing where none did."""
-    found = [[row.value or 0.0 for row in rows] for rows in data.of_several_gpus]
-    shares = sorted((max(values) - min(values)) / median(values) for values in found)
+    shares = sorted(map(apart, data.of_several_gpus))
     if not shares:
         return {}
     said = {"middle": median(shares), "low": shares[0], "high": shares[-1]}
@@ -176,7 +176,7 @@ def _utilisation(page: Page, row: ConfigurationResult, share: float | None) -> F
     said = figures.percent(share)
     if share is None or share < NEAR_PEAK:
         return said
-    counted = page._("of the work as counted: FP32 convolutions may do less (Winograd)")
+    counted = page._("of the work as counted: a program may do less, such as FP32 convolutions by Winograd's algorithm")
     return FigureView(said, at.html_address(page.path, at.configuration_page(row)), caveat=counted)
 
 

@@ -239,8 +239,12 @@ def _together(page: Page, row: ConfigurationResult) -> str:
     rows = page.data.together(row)
     if len(rows) == 1:
         return ""
-    text = N_("One of {count} GPUs measured together, each on its own; their median is {median} {unit}.")
-    return page._(text, count=str(len(rows)), median=figures.value_text(page.data.joint(row)), unit=row.unit)
+    return page._(
+        "One of {count} GPUs measured together, each on its own; their median is {median} {unit}.",
+        count=str(len(rows)),
+        median=figures.value_text(page.data.joint(row)),
+        unit=row.unit,
+    )
 
 
 def _other_gpu(page: Page, row: ConfigurationResult) -> Link:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isclose, prod
 
-from dlperf.messages import N_
 from dlperf.report import figures
 from dlperf.report.pages.page import Page
 from dlperf.table.model import ConfigurationResult
@@ -37,7 +36,7 @@ def subtraction(page: Page, row: ConfigurationResult) -> str:
     if not isclose((last - first) * prod(factors) / trial.window_seconds, trial.value, rel_tol=AGREEING):
         return ""
     return page._(
-        N_("Trial {trial}: (step {last} − step {first}) × {work} per step ÷ {seconds} s = {value} {unit}"),
+        "Trial {trial}: (step {last} − step {first}) × {work} per step ÷ {seconds} s = {value} {unit}",
         trial=str(trial.number),
         first=str(first),
         last=str(last),
