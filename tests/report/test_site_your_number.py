@@ -17,12 +17,12 @@ from dlperf.messages import ENGLISH
 from dlperf.messages.finding import warning
 from dlperf.report.pages.explorer import explorer_data
 from dlperf.report.pages.your_number import your_number_data
+from dlperf.table.model import ConfigurationResult
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = playwright.expect
 pytestmark = needs_browser
 
-NINE_HOURS = "9.997 h\nthe result ran on 1 GPU\nAlpha at the rate measured on 8 GPUs: 10.32 h"
 PAGE = "results/your-number.html"
 
 
@@ -33,6 +33,15 @@ def open_page(page, address: str, typed: str = "", *, at: str = PAGE) -> None:
 
 def serve(page, name: str, script: str) -> None:
     page.route(f"**/{name}.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+
+
+def open_with(page, site: Path, rows: tuple[ConfigurationResult, ...], typed: str) -> None:
+    """Open the page of a site of these results alone."""
+    known = load_catalog()
+    data = replace(sample(), results=rows, precisions=known.precisions, accelerators=known.accelerators)
+    for name, script in (("figures", explorer_data), ("your-number-data", your_number_data)):
+        serve(page, name, script(ENGLISH, data))
+    open_page(page, f"{site.as_uri()}/", typed)
 
 
 def cells(page, row: int) -> list[str]:
@@ -85,7 +94,8 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
     prices.get_by_label("V100").fill("2.88")
     page.get_by_label("Million images to train on").fill("144")
     page.get_by_label("GPUs used").fill("10")
-    assert cells(page, 1)[1:-1] == ["400.1", "1.44", "2", NINE_HOURS, "288", "2.88 (1.00×)"]
+    hours = "9.997 h\nthe result ran on 1 GPU\nAlpha at the rate measured on 8 GPUs: 10.32 h"
+    assert cells(page, 1)[1:-1] == ["400.1", "1.44", "2", hours, "288", "2.88 (1.00×)"]
     page.get_by_label("Million images to train on").fill("1440")
     assert {row[4].split()[1] for row in map(partial(cells, page), (1, 2))} == {"h"}  # 44.04 h and 99.97 h
     page.get_by_label("GPUs used").fill("1")
@@ -113,11 +123,7 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
         measured("alpha", value=400.0, precision="fp8", hardware="h200"),
         published("paddle", 8, 800.0, precision="fp32", hardware="h100-PCIe"),
     )
-    known = load_catalog()
-    data = replace(sample(), results=rows, precisions=known.precisions, accelerators=known.accelerators)
-    for name, script in (("figures", explorer_data), ("your-number-data", your_number_data)):
-        serve(watched.page, name, script(ENGLISH, data))
-    open_page(watched.page, f"{site.as_uri()}/", "#first=H100&second=H200&price+H100=2&price+H200=3.5")
+    open_with(watched.page, site, rows, "#first=H100&second=H200&price+H100=2&price+H200=3.5")
     pair = watched.page.locator(".pair")
     expect(pair.locator(".large")).to_have_text(
         "At your prices one H200 costs 1.75 times as much as one H100. "
@@ -184,11 +190,7 @@ def test_a_number_stands_beside_results_of_its_sequence_length_and_what_is_left_
         of_length("gamma", 50.0, 32768),
         of_length("delta", 900.0, 8192, task="lora"),
     )
-    known = load_catalog()
-    data = replace(sample(), results=rows, precisions=known.precisions, accelerators=known.accelerators)
-    for name, script in (("figures", explorer_data), ("your-number-data", your_number_data)):
-        serve(watched.page, name, script(ENGLISH, data))
-    open_page(watched.page, f"{site.as_uri()}/", "#gpu=H100&value=51&gpus=8&sequence=8192")
+    open_with(watched.page, site, rows, "#gpu=H100&value=51&gpus=8&sequence=8192")
     answer = watched.page.locator(".answer")
     expect(answer.locator("tbody tr")).to_have_count(2)
     for said in (
