@@ -167,7 +167,7 @@ def test_a_log_that_suits_no_rule_says_why() -> None:
 
 
 def test_a_log_of_one_epoch_says_that_it_is_too_short() -> None:
-    with pytest.raises(NotEstimable, match=r"\(1\)"):
+    with pytest.raises(NotEstimable, match=r"too few epoch results \(1\)"):
         figure_of(Reading(run_of(value=[], step=[], epochs=[5.0])))
 
 
