@@ -251,10 +251,9 @@ def test_a_claim_about_a_kind_states_the_lead_on_each_machine_and_its_trials_the
 def test_a_claim_states_what_was_not_measured_of_both_the_side_behind_first() -> None:
     behind, ahead = measured("jax", value=400.0), measured("pytorch-compiled", value=430.0)
     cases = {behind.case: load_catalog(None).cases["bert-base"]}
-    answer = Answer((ahead, behind), ALONE)
-    answer.__dict__["claim"] = Claim(behind, ahead, message("better"))
     page = Page(ENGLISH, SiteData((behind, ahead), cases=cases), at.HOME)
-    found = lead(page, answer)
+    (claimed,) = answers([claimable(behind), claimable(ahead, turn=1)])
+    found = lead(page, claimed)
     assert found.explained.replace(md.NO_BREAK, " ").endswith("about 4.7 % of 7.5 %; the rest is not explained."), (
         "6 - 1.3"
     )
@@ -262,8 +261,8 @@ def test_a_claim_states_what_was_not_measured_of_both_the_side_behind_first() ->
         "jax: GELU recomputed by jax.checkpoint, about 4 % by an estimate from bytes, and flags of XLA; "
         "pytorch-compiled: cuDNN's attention and max-autotune"
     )
-    answer.__dict__["claim"] = Claim(behind, ahead, message("cannot_tell", why=()))
-    assert (lead(page, answer).untried, lead(page, answer).explained) == ("", "")
+    (untold,) = answers([behind, ahead])
+    assert (lead(page, untold).untried, lead(page, untold).explained) == ("", "")
 
 
 def test_a_claim_states_the_lead_of_the_same_two_on_other_gpus() -> None:
@@ -273,12 +272,11 @@ def test_a_claim_states_the_lead_of_the_same_two_on_other_gpus() -> None:
         for lead, axes in ((600.0, {}), (602.0, {}), (900.0, {"batch_size": 8}))
         for framework, value in (("alpha", lead), ("beta", 600.0))
     ]
-    answer = Answer((pair[1], pair[0]), ALONE)
-    answer.__dict__["claim"] = Claim(*pair, message("better"))
+    (claimed,) = answers([claimable(row, turn=turn) for turn, row in enumerate(pair)])
     page = Page(ENGLISH, SiteData((*pair, *others)), at.HOME)
-    assert lead(page, answer).elsewhere.replace(md.NO_BREAK, " ") == "larger 0.0 % to +0.3 %, campaigns: 2"
-    answer.__dict__["claim"] = Claim(*pair, message("cannot_tell", why=()))
-    assert lead(page, answer).elsewhere == ""
+    assert lead(page, claimed).elsewhere.replace(md.NO_BREAK, " ") == "larger 0.0 % to +0.3 %, campaigns: 2"
+    (untold,) = answers(pair)
+    assert lead(page, untold).elsewhere == ""
 
 
 def test_a_claim_says_how_far_losses_are_apart_and_how_far_seeds_make_them_differ() -> None:
