@@ -1,4 +1,4 @@
-"""Who is fastest and how sure that is, and how figures are written."""
+"""Who is fastest and how sure that is."""
 
 from __future__ import annotations
 
@@ -12,15 +12,11 @@ from site_sample import sample
 
 from claimable import claimable
 from dlperf.catalog.files.load import load_catalog
-from dlperf.cli.output import format_cell
-from dlperf.cli.results import figure_cell
 from dlperf.derived.health import CASE as DIAGNOSIS
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
-from dlperf.messages.finding import Finding
-from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.answer import ALONE, Answer, answers, gpus_of, short_name
+from dlperf.report.answer import ALONE, Answer, answers, gpus_of
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.machine import Probed
@@ -31,9 +27,7 @@ from dlperf.report.pages.reports.lead import lead
 from dlperf.report.pages.reports.report import report, reports_index
 from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.site import locations as at
-from dlperf.report.templating import macro
-from dlperf.table.model import ConfigurationResult, MetricResult, Status
-from dlperf.table.shown import shown_of_trial, shown_value
+from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.conditions import NOT_STATED
 from dlperf.verdicts.losses import alike_losses
@@ -306,25 +300,6 @@ def test_clocks_that_differ_are_said_with_the_power(clock: float | None, shown: 
     assert (sides in text) == shown
 
 
-@pytest.mark.parametrize(
-    ("readings", "text", "energy"),
-    [
-        *((0, "", None), (19, "", None), (20, "10 images/J", 0.098), (150, "10.2 images/J", 0.0979)),
-        *((2000, "10.21 images/J", 0.09794), (20000, "10.21 images/J", 0.097939)),
-    ],
-)
-def test_energy_has_the_digits_that_the_readings_allow(readings: int, text: str, energy: float | None) -> None:
-    row = measured(samples_per_joule=10.21047)
-    row = replace(row, trials=tuple(replace(trial, telemetry_samples=readings) for trial in row.trials))
-    metric = MetricResult("energy_per_sample", 1 / 10.21047, "J/image", "lower", needs=("readings",))
-    assert figures.per_joule_text(row) == text
-    assert shown_value(row, metric) == energy
-    (trial,) = row.trials[:1]
-    assert shown_of_trial(trial, metric) == energy
-    in_table = replace(row, metrics=(metric,), metric=metric.id, value=metric.value)
-    assert format_cell(figure_cell(in_table)) == ("-" if energy is None else four_digits(energy))
-
-
 def at_clock(row: ConfigurationResult, clock: float | None) -> ConfigurationResult:
     return replace(row, trials=tuple(replace(trial, sm_clock_mhz=clock, power_watts=690.0) for trial in row.trials))
 
@@ -361,66 +336,3 @@ def test_stock_programs_are_compared_with_stock_ones_and_tuned_ones_with_tuned_o
 
 def test_figures_of_different_sources_are_never_compared() -> None:
     assert all(answer.second is None for answer in answers([measured("alpha"), published("paddle", 1, 393.5)]))
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(393.561, "393.561"), (1888.2, "1888.2"), (22690.0, "22690"), (1e-7, "0.0000001")]
-)
-def test_a_published_figure_keeps_every_digit(value: float, text: str) -> None:
-    assert figures.exact(value) == text
-
-
-def test_a_figure_of_which_a_reader_must_know_more_is_marked() -> None:
-    note, warning = Finding(quoted("a cap"), "note"), Finding(quoted('it "rises" | *falls*'))
-    rows = [measured(findings=found) for found in ((), (note,), (warning,))]
-    marked = [macro("figure", ENGLISH)(figures.figure(ENGLISH, "index.md", row)) for row in rows]
-    assert ["†" in cell for cell in marked] == [False, False, True]
-    assert ("a", "title", 'it "rises" | *falls*') in Document(marked[2]).attributes
-    assert "|" not in marked[2]
-
-
-@pytest.mark.parametrize(
-    ("status", "english", "chinese"),
-    [
-        (Status("not_run"), "not run", "未运行"),
-        (Status("out_of_memory"), "out of memory", "显存不足"),
-        (Status("failed", message("nccl_timeout")), "failed: NCCL timeout", "失败：NCCL 超时"),
-        (
-            Status("lost", message("unknown_trial")),
-            "lost: the node has no record of the trial",
-            "丢失：节点上没有该测试的任何信息",
-        ),
-        (Status("not_supported", quoted("no <AMP>")), "not supported: no &#60;AMP&#62;", "不支持：no &#60;AMP&#62;"),
-    ],
-)
-def test_a_missing_figure_says_why(status: Status, english: str, chinese: str) -> None:
-    assert md.text(status.text(ENGLISH)) == english
-    assert md.text(status.text(CHINESE)) == chinese
-
-
-@pytest.mark.parametrize(
-    ("axis", "english", "chinese"),
-    [
-        (("attention", "cudnn"), "cuDNN attention", "cuDNN 注意力"),
-        (("sequence_length", 8192), "sequence length 8,192", "序列长度 8,192"),
-        (("tensor_parallel", 2), "2-way tensor parallelism", "2 路张量并行"),
-        (("tensor_parallel", 1), "", ""),
-        (("my_axis", "x"), "my axis x", "my axis x"),
-    ],
-)
-def test_axes_are_said_in_words(axis: tuple[str, str | int], english: str, chinese: str) -> None:
-    assert (figures.axes_text(ENGLISH, [axis]), figures.axes_text(CHINESE, [axis])) == (english, chinese)
-
-
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [
-        ("NVIDIA H100 SXM 80GB", "H100"),
-        ("NVIDIA H100 PCIe 80GB", "H100 PCIe"),
-        ("8 x H100 96GB 500W", "H100 96GB"),
-        ("NVIDIA H200 NVL 141GB", "H200 NVL"),
-        ("A box", ""),
-    ],
-)
-def test_a_slower_form_of_an_accelerator_has_a_name_of_its_own(title: str, name: str) -> None:
-    assert short_name(title) == name
