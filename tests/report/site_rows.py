@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 
 from dlperf.measured.model import TrialResult
+from dlperf.report.site import locations as at
 from dlperf.table.model import ConfigurationResult, Status
 
 LOG = "".join(
@@ -46,6 +47,11 @@ def measured(
         trials=tuple(_trial(number, value) for number in range(1, trials + 1)) if value else (),
     )
     return replace(row, **other)  # type: ignore[arg-type]
+
+
+def first_trial(row: ConfigurationResult) -> tuple[str, int]:
+    """The key of what a row's first trial left."""
+    return at.configuration_anchor(row), 1
 
 
 def published(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from hashlib import sha256
@@ -12,33 +11,28 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from html_text import Document
-from site_rows import measured, published
+from site_rows import first_trial, measured, published
 from site_sample import campaign, sample
 
 from dlperf.catalog.axes import profiled_configuration
 from dlperf.catalog.files.load import BUILTIN_PROGRAMS, load_catalog
 from dlperf.derived.health import Fleet, Measurement
 from dlperf.derived.profiles import Operations, Profile
-from dlperf.derived.timeline import LogLines, Origin, Timeline
+from dlperf.derived.timeline import LogLines, Timeline
 from dlperf.messages import CHINESE, ENGLISH, quoted
 from dlperf.messages.finding import Finding
 from dlperf.plan import PlannedAccelerator, TrialKey
 from dlperf.report.build import _write_group
-from dlperf.report.charts.svg import COLOURS, DASHES, style_sheet
 from dlperf.report.data import SiteData
 from dlperf.report.evidence import EvidenceReader, HashedFile, TrialEvidence
 from dlperf.report.files.downloads import Download
 from dlperf.report.pages.results.configurations import configurations
-from dlperf.report.pages.results.evidence import curves, log_lines, pictures
 from dlperf.report.site import locations as at
 from dlperf.report.site.writing import Sources
 from dlperf.runs.archive import keep_sent, seal
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.store import write_record
 from dlperf.table.model import ConfigurationResult, MetricResult
-
-ROOT = Path(__file__).parents[2]
-DARK_SCHEME = r'\[data-md-color-scheme="slate"\] '
 
 
 def test_a_configuration_shows_what_its_figure_rests_on() -> None:
@@ -47,9 +41,7 @@ def test_a_configuration_shows_what_its_figure_rests_on() -> None:
     group = at.group_of(row)
     lines = LogLines(("step 21 <401>",), 98, ("step 120 403",), first_line=21)
     evidence = {
-        (at.configuration_anchor(row), 1): TrialEvidence(
-            "n1", "exec a && b", {"os": "Linux"}, timeline=Timeline(log_lines=lines)
-        )
+        first_trial(row): TrialEvidence("n1", "exec a && b", {"os": "Linux"}, timeline=Timeline(log_lines=lines))
     }
     text = configurations(ENGLISH, data, group, (row,), evidence)
     for part in (
@@ -105,7 +97,7 @@ def test_a_result_of_several_gpus_has_its_throughput_per_gpu(row: ConfigurationR
 
 def test_a_file_that_was_redacted_is_said_to_have_another_hash() -> None:
     row = measured("alpha", trials=1)
-    group, key = at.group_of(row), (at.configuration_anchor(row), 1)
+    group, key = at.group_of(row), first_trial(row)
     for redacted in (True, False):
         script = Download("launch.sh", "data/files/0a.launch.sh.txt", "0a" * 32, redacted)
         text = configurations(ENGLISH, sample(), group, (row,), {key: TrialEvidence(downloads=(script,))})
@@ -117,8 +109,8 @@ def test_programs_that_changed_since_they_ran_are_named() -> None:
     shipped = sha256((BUILTIN_PROGRAMS / "common" / "options.py").read_bytes()).hexdigest()
     ran = {"options.py": shipped, "jax_llm.py": "0a" * 32, "own.py": "0b" * 32}
     programs = tuple(Download(name, f"data/files/{name}.txt", digest) for name, digest in ran.items())
-    key = at.configuration_anchor(row), 1
-    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {key: TrialEvidence(programs=programs)})
+    found = {first_trial(row): TrialEvidence(programs=programs)}
+    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), found)
     assert "Changed since, in the dlperf that built this page: jax_llm.py." in unescape(text)
 
 
@@ -131,7 +123,7 @@ def test_a_configuration_shows_versions_types_and_the_subtraction_behind_its_val
     lock = HashedFile("stack.lock", "0a" * 32, b"absl-py==2 \\\ntorchtitan==0.2.2 \\\n")
     program = Download("own.py", "data/files/own.py.txt", "0b" * 32)
     found = TrialEvidence(environment=packages, sent=(lock,), programs=(program,))
-    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {(at.configuration_anchor(row), 1): found})
+    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {first_trial(row): found})
     said = " ".join(Document(text).text.split())
     assert "Trial 1: (step 120 − step 20) × 256 per step ÷ 64.000 s = 400 images/s" in said
     assert "read from the log of the trial (its line “numerics”): Weights fp32." in said
@@ -197,36 +189,6 @@ def test_of_a_published_trial_nothing_is_told_that_its_source_does_not_give() ->
     assert 'href="https://github.com/owner/repository/blob/0123abc/logs/README.md"' in text
 
 
-def test_the_lines_that_gave_a_figure_are_marked_among_those_around_them() -> None:
-    row = measured("alpha")
-    lines = LogLines(("step <21>", "step 22"), 98, ("step 121",), first_line=21, before=("start",), after=("end",))
-    told = log_lines({_key(row): TrialEvidence("n1", timeline=Timeline(log_lines=lines))})
-    pieces = [
-        [0, "     20  start"],
-        [1, "     21  step <21>\n     22  step 22"],
-        [0, "… 98 …"],
-        [1, "    121  step 121"],
-        [0, "    122  end"],
-    ]
-    assert json.loads(told.removeprefix("window.dlperfLines = ").rstrip(";\n")) == {
-        at.configuration_anchor(row): [[1, pieces]]
-    }
-
-
-def test_a_configuration_shows_its_trials_over_time_with_the_measured_window() -> None:
-    row = measured("alpha", trials=1)
-    points = tuple((float(step), 400.0) for step in range(1, 151))
-    timeline = Timeline(Origin(), points, ((60.0, 400.0),), {"power_watts": ((0.0, 100.0), (1.0, 690.0))})
-    evidence = TrialEvidence("n1", timeline=timeline)
-    drawn, shapes = pictures(row, {1: evidence})
-    for part in ('class="band warm-up"', 'class="band measured"', 'class="outlier"', 'id="power_watts"'):
-        assert part in drawn
-    anchor = at.configuration_anchor(row)
-    text = configurations(ENGLISH, sample(), at.group_of(row), (row,), {_key(row): evidence}, {anchor: shapes})
-    for part in (f"{at.pictures(row)}#speed", f"{at.pictures(row)}#power_watts", "Power per GPU, W, by second"):
-        assert part in text
-
-
 def test_a_configuration_gives_the_commands_that_measure_and_recompute_it_again() -> None:
     row = measured("alpha", 8)
     text = Document(configurations(ENGLISH, sample(), at.group_of(row), (row,), {})).text
@@ -273,7 +235,7 @@ def test_a_dispute_is_a_mail_where_the_site_states_an_address_for_it() -> None:
 
 def test_a_page_begins_with_results_and_ends_with_what_they_were_measured_on() -> None:
     row = measured("alpha")
-    evidence = {_key(row): TrialEvidence("n1", environment={"os": "Linux"})}
+    evidence = {first_trial(row): TrialEvidence("n1", environment={"os": "Linux"})}
     text = configurations(ENGLISH, replace(sample(), results=(row,)), at.group_of(row), (row,), evidence)
     places = [text.index(part) for part in ("400.1</strong>", "### Evidence {", "@misc", "{ #environment }")]
     assert places == sorted(places)
@@ -296,10 +258,6 @@ def test_the_training_program_is_offered_as_it_was_sent(tmp_path: Path) -> None:
     assert f'{offered}">train.py</a>' in page
 
 
-def _key(row: ConfigurationResult) -> tuple[str, int]:
-    return at.configuration_anchor(row), 1
-
-
 def test_findings_of_trials_stand_with_their_number() -> None:
     row = measured("alpha", trials=2)
     finding = Finding(quoted("the speed falls"))
@@ -316,42 +274,6 @@ def test_each_of_two_figures_of_one_configuration_has_an_address_of_its_own() ->
     assert second == f"{first}-2"
     text = configurations(ENGLISH, data, at.group_of(rows[0]), rows, {})
     assert f"{{ #{at.configuration_anchor(rows[1])} }}" in text
-
-
-def test_the_curves_of_a_page_are_one_file_with_every_point() -> None:
-    row = measured("alpha", trials=1)
-    timeline = Timeline(Origin(), ((1.0, 400.0), (2.0, 401.5)), (), {"power_watts": ((0.0, 100.0), (1.0, 690.0))})
-    evidence = {_key(row): TrialEvidence("n1", timeline=timeline)}
-    told = json.loads(curves(evidence).removeprefix("window.dlperfCurves = ").rstrip(";\n"))
-    anchor = at.configuration_anchor(row)
-    assert told == {
-        f"{anchor}/speed": [[1, [1.0, 2.0], [400.0, 401.5]]],
-        f"{anchor}/power_watts": [[1, [0.0, 1.0], [100.0, 690.0]]],
-    }
-    _, shapes = pictures(row, {1: evidence[_key(row)]})
-    page = configurations(CHINESE, sample(), at.group_of(row), (row,), evidence, {anchor: shapes})
-    assert f'data-curve="{anchor}/speed"' in page
-    assert 'data-curves="../../../../data/curves/first/box_alpha_resnet50-imagenet.js"' in page
-
-
-def test_a_picture_in_a_file_has_the_colours_of_the_page() -> None:
-    told = [
-        re.findall(rf"(?m)^{scheme}\.series-[0-9] {{ --series: (.*); }}", style_sheet()) for scheme in ("", DARK_SCHEME)
-    ]
-    drawn, _ = pictures(measured(), {1: TrialEvidence("n1", timeline=Timeline(Origin(), ((1.0, 400.0), (2.0, 401.5))))})
-    assert re.findall(r"\.series-[0-9]{--series:(#[0-9a-f]+)}", drawn) == [*told[0], *told[1]]
-    assert len(told[0]) == len(told[1]) == COLOURS
-
-
-def test_trials_can_be_told_apart_without_colour() -> None:
-    timeline = Timeline(Origin(), tuple((float(step), 400.0) for step in range(100)))
-    drawn, _ = pictures(measured(), {number: TrialEvidence("n1", timeline=timeline) for number in range(1, 9)})
-    lines = re.findall(r'class="line series-[0-9] (dash-[0-9])"', drawn)
-    assert len(lines) == 2 * 8  # a curve, and a piece of it in the legend
-    assert len(set(lines)) == 8
-    style = (ROOT / "site/theme/assets/stylesheets/dlperf.css").read_text()
-    assert tuple(re.findall(r"(?m)^\.dash-[0-9] {\n  --dash: (.*);", style)) == DASHES
-    assert all(f".dash-{number}{{--dash:{dash}}}" in drawn for number, dash in enumerate(DASHES))
 
 
 def test_what_is_the_same_in_all_trials_is_said_once() -> None:
