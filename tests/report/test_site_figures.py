@@ -8,6 +8,7 @@ import pytest
 from html_text import Document
 from site_rows import measured
 
+from dlperf.app.model.results.table import figure_text
 from dlperf.cli.output import format_cell
 from dlperf.cli.results import figure_cell
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
@@ -19,6 +20,7 @@ from dlperf.report.answer import short_name
 from dlperf.report.templating import macro
 from dlperf.table.model import MetricResult, Status
 from dlperf.table.shown import shown_of_trial, shown_value
+from dlperf.view.notebook.shown import Results
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,12 @@ def test_energy_has_the_digits_that_the_readings_allow(readings: int, text: str,
     (trial,) = row.trials[:1]
     assert shown_of_trial(trial, metric) == energy
     in_table = replace(row, metrics=(metric,), metric=metric.id, value=metric.value)
-    assert format_cell(figure_cell(in_table)) == ("-" if energy is None else four_digits(energy))
+    shown = "-" if energy is None else four_digits(energy)
+    assert format_cell(figure_cell(in_table)) == shown
+    unit = "" if energy is None else " J/image"
+    in_table = replace(in_table, unit=metric.unit)
+    assert figure_text(in_table) == f"{shown}{unit}"
+    assert f">{shown}{unit}<" in Results([in_table])._repr_html_()
 
 
 @pytest.mark.parametrize(

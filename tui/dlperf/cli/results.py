@@ -14,7 +14,7 @@ from dlperf.cli import options
 from dlperf.cli.output import NumberText, print_json, print_note, print_table, print_text
 from dlperf.cli.writable import writable_file
 from dlperf.errors import DlperfError, ExitCode
-from dlperf.view.text import count_noun, one_line, percent, spread
+from dlperf.view.text import count_noun, number, one_line, percent, spread, value_text
 
 if TYPE_CHECKING:
     from dlperf.catalog.axes import Configuration
@@ -111,13 +111,10 @@ def _cells(row: ConfigurationResult) -> tuple[Any, ...]:
     return (row.campaign, *axis_cells(row), *figure, str(row.status), caveats or None)
 
 
-def figure_cell(row: ConfigurationResult) -> float | NumberText | None:
-    """Return the value of a row, with fewer digits where they rest on few readings, None where it has none."""
-    from dlperf.messages.numbers import four_digits
-    from dlperf.table.shown import shown_value
-
-    value = shown_value(row, row)
-    return value if value is None or value == row.value else NumberText(four_digits(value))
+def figure_cell(row: ConfigurationResult) -> NumberText | None:
+    """Return the value of a row, None where it has none."""
+    text = value_text(row)
+    return None if text == number(None) else NumberText(text)
 
 
 def axis_cells(row: Configuration) -> tuple[Any, ...]:

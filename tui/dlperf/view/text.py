@@ -1,9 +1,15 @@
 """Format numbers, times and untrusted text for screens and commands."""
 
+from __future__ import annotations
+
 import re
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from dlperf.messages import numbers
+
+if TYPE_CHECKING:
+    from dlperf.table.model import ConfigurationResult
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 """ECMA-48 control sequences and operating-system commands: colours, cursor movements, window titles."""
@@ -23,12 +29,24 @@ def one_line(text: str) -> str:
     return text if plain else printable(" ".join(text.split()))
 
 
-def number(value: float | None, unit: str = "") -> str:
-    """Return a number of four digits with its unit: ``612.0 images/s``; ``-`` for a missing value."""
+def number(value: float | None, unit: str = "", aligned: bool = True) -> str:
+    """Return a number of four digits with its unit: ``612.0 images/s``; ``-`` for a missing value.
+
+    Args:
+        aligned: keep zeros at the end.
+    """
     if value is None:
         return "-"
-    text = numbers.four_digits(value, aligned=True)
+    text = numbers.four_digits(value, aligned)
     return f"{text} {unit}" if unit else text
+
+
+def value_text(row: ConfigurationResult, unit: str = "") -> str:
+    """Return the value of a row, with fewer digits where they rest on few readings; ``-`` for a missing value."""
+    from dlperf.table.shown import shown_value
+
+    value = shown_value(row, row)
+    return number(value, unit, aligned=value == row.value)
 
 
 def percent(share: float | None, digits: int = 1) -> str:

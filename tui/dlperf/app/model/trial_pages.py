@@ -11,7 +11,6 @@ from dlperf.evidence.facts import flattened
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.messages import N_, _, render
 from dlperf.messages.finding import Finding
-from dlperf.messages.numbers import four_digits
 from dlperf.plan import PlannedConfiguration
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.bounded import load_json
@@ -61,8 +60,7 @@ def _power_text(watts: float | None) -> str:
 
 def _value_with_basis(result: TrialResult, metric: MetricValue) -> str:
     shown = shown_of_trial(result, metric)
-    exact = shown is None or shown == metric.value
-    value = number(shown, metric.unit) if exact else f"{four_digits(shown)} {metric.unit}"
+    value = number(shown, metric.unit, aligned=shown == metric.value)
     return f"{value}  {printable(metric.basis)}" if metric.basis else value
 
 

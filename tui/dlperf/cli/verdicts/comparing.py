@@ -190,6 +190,6 @@ def _pair_cells(pair: Claim) -> tuple[Any, ...]:
     return (*both, figure_cell(a), figure_cell(b), b.unit, ratio, interval or None, pair.p, str(pair.verdict))
 
 
-def _missing_cells(item: Missing, side: str, values: tuple[float | str | None, float | str | None]) -> tuple[Any, ...]:
+def _missing_cells(item: Missing, side: str, values: tuple[str | None, str | None]) -> tuple[Any, ...]:
     row = item.row
     return (*axis_cells(row), *values, row.unit, None, None, None, f"missing: {side} has {item.reason}")

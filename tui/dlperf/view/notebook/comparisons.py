@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.compare import Comparisons
 from dlperf.view.notebook.shown import Mark, Shown
-from dlperf.view.text import count_noun, number, one_line
+from dlperf.view.text import count_noun, one_line, value_text
 
 
 class ShownComparisons(Shown, Comparisons):
@@ -30,6 +30,6 @@ class ShownComparisons(Shown, Comparisons):
 def _pair(pair: Claim) -> Sequence[str]:
     interval = " … ".join(f"{end:.3f}" for end in pair.interval or ())
     ratio = "-" if pair.ratio is None else f"{pair.ratio:.3f}"
-    values = (number(row.value, row.unit) for row in (pair.a, pair.b))
+    values = (value_text(row, row.unit) for row in (pair.a, pair.b))
     names = (f"{row.campaign}/{row.id}" for row in (pair.a, pair.b))
     return (*names, *values, ratio, interval or "-", one_line(str(pair.verdict)))

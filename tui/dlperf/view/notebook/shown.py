@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dlperf.plan.model import Plan
 from dlperf.table.model import ConfigurationResult
-from dlperf.view.text import count_noun, number, one_line, spread
+from dlperf.view.text import count_noun, one_line, spread, value_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -137,7 +137,7 @@ class Results(Shown, list[ConfigurationResult]):
         headers = ("campaign", "configuration", "value", "spread", "n", "status", "caveats")
         return headers, [
             (
-                *(row.campaign, row.id, number(row.value, row.unit), spread(row.spread)),
+                *(row.campaign, row.id, value_text(row, row.unit), spread(row.spread)),
                 *(str(row.n or "-"), one_line(str(row.status)), ", ".join(item.code for item in row.caveats)),
             )
             for row in self
@@ -147,4 +147,4 @@ class Results(Shown, list[ConfigurationResult]):
         units = {(row.metric, row.unit) for row in self if row.value is not None}
         if len(units) != 1:
             return []
-        return [Mark(row.id, row.value, number(row.value, row.unit)) for row in self if row.value is not None]
+        return [Mark(row.id, row.value, value_text(row, row.unit)) for row in self if row.value is not None]

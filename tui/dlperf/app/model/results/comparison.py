@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlperf.app.model.results.side_by_side import interval_text, losses_text
 from dlperf.app.model.results.table import about_result, axes_of, figure_text
-from dlperf.app.model.table import Column, Row, SortedView, Tone, axis_columns, markdown
+from dlperf.app.model.table import NOTHING, Column, Row, SortedView, Tone, axis_columns, markdown
 from dlperf.errors import RequestError
 from dlperf.messages import N_, _, language, render
 from dlperf.messages.numbers import change
@@ -16,7 +16,7 @@ from dlperf.table.conditions import differences
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, Context, context_of
 from dlperf.verdicts.compare import Comparisons, Missing, Selector, compare
-from dlperf.view.text import number, printable, spread
+from dlperf.view.text import printable, spread, value_text
 
 NO_FIGURE, NEW, MISSING, NOT_COMPARED = "not_comparable", "new", "missing", "several"
 VERDICTS = {
@@ -101,8 +101,8 @@ class ComparisonView(SortedView[ComparedPoint]):
         difference = change(item.ratio - 1) if item.ratio is not None else _(VERDICTS[item.verdict])
         cells = (
             *map(printable, axes_of(row)),
-            number(item.after.value if item.after else None),
-            number(before.value if before else None),
+            value_text(item.after) if item.after else NOTHING,
+            value_text(before) if before else NOTHING,
             difference,
             spread(item.after.spread if item.after else None),
             str(item.after.n) if item.after and item.after.n else "-",

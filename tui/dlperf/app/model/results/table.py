@@ -13,7 +13,7 @@ from dlperf.messages import _, language
 from dlperf.table.columns import csv_text, flat_columns
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.shown import speed_up
-from dlperf.view.text import number, percent, printable, spread
+from dlperf.view.text import number, percent, printable, spread, value_text
 
 BAR_WIDTH = 8
 AXES = ("case", "framework", "precision", "batch_size", "gpus", "hardware")
@@ -143,13 +143,13 @@ def _figure_cell(row: ConfigurationResult, short_units: Mapping[str, str]) -> st
     """Return the value, marked if it has caveats, or why there is none."""
     if row.value is None:
         return row.status.kind(language())
-    return number(row.value, short_units.get(row.unit, row.unit)) + (CAVEATS if row.caveats else "")
+    return value_text(row, short_units.get(row.unit, row.unit)) + (CAVEATS if row.caveats else "")
 
 
 def figure_text(row: ConfigurationResult) -> str:
     """Return the value, or why there is none."""
     if row.value is not None:
-        return number(row.value, row.unit)
+        return value_text(row, row.unit)
     return printable(row.status.text(language()))
 
 
