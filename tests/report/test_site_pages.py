@@ -15,13 +15,12 @@ from claimable import claimable
 from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.hardware import SlurmOptions
 from dlperf.derived.health import CASE as DIAGNOSIS
-from dlperf.messages import CHINESE, ENGLISH, message
+from dlperf.messages import CHINESE, ENGLISH
 from dlperf.messages.finding import warning
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.load import load_site_data, named_by_processor
 from dlperf.report.machine import Probed
-from dlperf.report.pages.audit import audit
 from dlperf.report.pages.hardware import hardware, hardware_index, search_ranks
 from dlperf.report.pages.home import home
 from dlperf.report.pages.methodology import methodology
@@ -29,7 +28,6 @@ from dlperf.report.pages.reports.report import report
 from dlperf.report.pages.results.configurations import configurations_index
 from dlperf.report.site import locations as at
 from dlperf.runs.published import PublishedFigure
-from dlperf.table.audited import Verified
 from dlperf.table.model import ConfigurationResult
 
 
@@ -187,52 +185,6 @@ def test_the_list_of_frameworks_counts_what_was_measured_here_and_what_others_pu
     assert ['<a href="pytorch.html">pytorch</a>', "", "2"] in rows
 
 
-def test_the_audit_begins_with_how_much_could_be_checked_and_what_came_of_it() -> None:
-    text = pages(sample())[at.AUDIT]
-    answer = (
-        "Third-party reports print 2 values of 7 results. 2 of these values have a public raw log. dlperf recomputed"
-        " 1 of them under the source's own rule: 1"
-    )
-    assert answer in text[: text.index("## ")]
-    overview = text[text.index("<table>") : text.index("## ")]
-    assert ["2", "2", "1", "1", "0 %"] in [row[1:] for row in rows_of(overview)]
-    assert '<a href="#report-perf">' in overview
-    assert "{ #report-perf" in text
-
-
-def test_the_audit_says_when_and_by_which_version_a_kept_verdict_was_computed() -> None:
-    data = sample()
-    kept = replace(data.audit[0], date="2026-11-23", version="0.2.0")
-    text = pages(replace(data, audit=(kept, data.audit[1])))[at.AUDIT]
-    assert "1 verdicts are of <time>2026-11-23</time>, by dlperf 0.2.0; the raw logs are not in this build." in text
-
-
-def test_the_audit_says_so_where_results_were_checked_when_transcribed_only() -> None:
-    data = sample()
-    noted = message("noted_difference", difference=-0.01)
-    rows = tuple(replace(row, recomputed=None, difference=None, verdict=noted) for row in data.audit)
-    text = dict(overview_pages(ENGLISH, replace(data, audit=rows)))[at.AUDIT]
-    assert "dlperf recomputed 0 of them" in text
-    assert "2 more were checked when their report was transcribed, not by dlperf: 0 exactly, 2 with a different" in text
-    assert "Recomputed" not in text[: text.index("## ")]
-
-
-def test_the_audit_adds_up_and_shows_differences_found_when_transcribed() -> None:
-    exact, unread = sample().audit
-    rows = (
-        exact,
-        replace(unread, verdict=message("noted_difference", difference=-0.02), difference=-0.02),
-        replace(unread, verdict=message("noted_not_reproduced"), log=""),
-    )
-    text = dict(overview_pages(ENGLISH, replace(sample(), audit=rows)))[at.AUDIT]
-    assert "2 of these values have a public raw log. dlperf recomputed 1 of them" in text
-    assert "1 more were checked when their report was transcribed" in text
-    assert "1 further values have no raw log of their own" in text
-    overview = text[text.index("<table>") : text.index("## ")]
-    assert ["3", "2", "1", "1", "1", "2 %"] in [row[1:] for row in rows_of(overview)]
-    assert "not reproduced when transcribed" in text
-
-
 def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:
     text = pages(sample())[at.METHODOLOGY]
     overview = text[text.index("{ #protocols }") : text.index("\n<ul>", text.index("{ #protocols }"))]
@@ -322,21 +274,6 @@ def test_a_report_of_no_training_says_what_its_case_measures() -> None:
     text = Document(report(ENGLISH, data, "measured/dlperf-v1", "node-health", rows)).text
     assert "no training." in text
     assert "Training throughput of none" not in text
-
-
-def test_the_audit_says_how_our_own_results_were_checked() -> None:
-    text = pages(sample())[at.AUDIT]
-    trials = sum(len(row.values) for row in sample().results if row.campaign == "first" and row.value is not None)
-    assert f"; trials: {trials}). This build compared the SHA-256" in text
-
-
-def test_the_audit_says_when_our_own_values_were_recomputed() -> None:
-    assert "were recomputed from their raw logs on" not in pages(sample())[at.AUDIT]
-    checked = {name: Verified("2026-11-26T10:00:00Z", "0.1.0", 3, "") for name in ("first", "second")}
-    data = replace(sample(), verified=checked)
-    assert "6 个数值于 2026-11-26 由 dlperf 0.1.0" in Document(audit(CHINESE, data)).text
-    text = Document(pages(data)[at.AUDIT]).text
-    assert "6 values of our trials were recomputed from their raw logs on 2026-11-26, by dlperf 0.1.0" in text
 
 
 def test_a_page_that_counts_results_says_which_it_counts() -> None:
