@@ -12,12 +12,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from html_text import Document
 from site_rows import first_trial, measured, published
-from site_sample import campaign, sample
+from site_sample import sample
 
-from dlperf.catalog.axes import profiled_configuration
 from dlperf.catalog.files.load import BUILTIN_PROGRAMS, load_catalog
 from dlperf.derived.health import Fleet, Measurement
-from dlperf.derived.profiles import Operations, Profile
 from dlperf.derived.timeline import LogLines, Timeline
 from dlperf.messages import CHINESE, ENGLISH, quoted
 from dlperf.messages.finding import Finding
@@ -31,7 +29,6 @@ from dlperf.report.site import locations as at
 from dlperf.report.site.writing import Sources
 from dlperf.runs.archive import keep_sent, seal
 from dlperf.runs.paths import WorkspacePaths
-from dlperf.runs.store import write_record
 from dlperf.table.model import ConfigurationResult, MetricResult
 
 
@@ -287,20 +284,6 @@ def test_what_is_the_same_in_all_trials_is_said_once() -> None:
     assert "<th>Samples</th>" not in text
 
 
-PROFILE = Profile(
-    framework="pytorch",
-    device="gpu",
-    steps=5,
-    step_ms=95.0,
-    profiled_step_ms=100.0,
-    busy_ms=80.0,
-    idle_share=0.2,
-    kernels=(Operations("gemm<64>", 30, 300.0, 0.75, "matrix products and convolutions"),),
-    classes=(Operations("matrix products and convolutions", 30, 300.0, 0.75), Operations("new", 1, 100.0, 0.25)),
-    trace="profile.trace.json.gz",
-)
-
-
 def test_a_diagnosis_shows_machines_beside_their_fleet(tmp_path: Path) -> None:
     row = replace(measured("alpha"), case="node-health")
     data = replace(sample(), results=(row,), metrics=load_catalog().metrics)
@@ -309,28 +292,3 @@ def test_a_diagnosis_shows_machines_beside_their_fleet(tmp_path: Path) -> None:
     text = Document(configurations(CHINESE, data, at.group_of(row), (row,), {}, fleets=[fleet])).text
     for part in ("这台机器正常吗", "矩阵乘", "701", "box n640 GPU 0 (640)"):
         assert part in text
-
-
-def test_a_profile_stands_beside_the_result_that_it_does_not_enter(tmp_path: Path) -> None:
-    row = measured("alpha")
-    data = replace(sample(), results=(row,))
-    group = at.group_of(row)
-    workspace = WorkspacePaths(tmp_path)
-    data = replace(data, campaigns={row.campaign: campaign([row])})
-    planned = data.plan(row)
-    assert planned is not None
-    key = TrialKey(profiled_configuration(planned.configuration).id, 1)
-    node = workspace.campaign(row.campaign).trial(key).node("n1")
-    write_record(node.profile, PROFILE)
-    node.trace.write_bytes(b"trace")
-    sources = Sources(workspace.site_build)
-    _write_group(group, (row,), sources, data, EvidenceReader(workspace))
-    text = Document((workspace.site_build / "docs" / at.group_page(group)).read_text()).text
-    words = " ".join(text.split())
-    for part in ("GPU idle 20.0 %", "Under the profiler 100 ms"):
-        assert part in words
-    for part in ("gemm<64>", "75.0 %", "60 ms", "new"):
-        assert part in text
-    assert (
-        workspace.site_build / at.file_download(sha256(b"trace").hexdigest(), node.trace.name)
-    ).read_bytes() == b"trace"
