@@ -112,15 +112,15 @@ async def test_a_command_ends_also_where_a_background_job_of_a_shell_started_the
 
 
 async def test_a_command_whose_answer_nobody_waits_for_ends(workspace: WorkspacePaths):
-    before = _children("self")
+    mine = os.getpid()
+    before = _children(mine)
     asking = asyncio.create_task(commands.run_command(workspace, ["machines", "--json", "--every", "60"]))
-    await until_async(lambda: any(map(_children, _children("self") - before)), "no agent")
+    await until_async(lambda: any(map(_children, _children(mine) - before)), "no agent")
     asking.cancel()
-    await until_async(lambda: not _children("self") - before, "the command goes on")
+    await until_async(lambda: not _children(mine) - before, "the command goes on")
 
 
-def _children(process: str) -> set[str]:
-    pid = os.getpid() if process == "self" else int(process)
+def _children(pid: int | str) -> set[str]:
     try:
         return set(Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
     except FileNotFoundError:
