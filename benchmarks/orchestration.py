@@ -26,7 +26,7 @@ from dlperf.executors.direct import DirectExecutor
 from dlperf.plan import Launch, Node
 from dlperf.runs.paths import TrialPaths
 from dlperf.runs.records import State
-from sshd import log_in_as_operator, prepare
+from sshd import of_operator, prepare
 
 POLL_SECONDS = 0.05
 TAIL_SECONDS = 0.1
@@ -36,7 +36,7 @@ def main() -> None:
     asked = _arguments()
     with tempfile.TemporaryDirectory() as folder:
         server = prepare(Path(folder) / "sshd")
-        log_in_as_operator(server)
+        os.environ |= of_operator(server.operator)
         os.environ.pop("SSH_AUTH_SOCK", None)
         server.start()
         try:

@@ -37,7 +37,7 @@ from typing import Any
 
 import commits
 
-from sshd import log_in_as_operator, prepare
+from sshd import of_operator, prepare
 
 JOB = ("sh", "-c", "echo speed 1")
 Run = Callable[[int], object]
@@ -125,7 +125,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         server = prepare(folder / "sshd")
-        log_in_as_operator(server)
+        os.environ |= of_operator(server.operator)
         os.environ.pop("SSH_AUTH_SOCK", None)
         server.start()
         try:

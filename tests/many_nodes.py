@@ -15,7 +15,7 @@ from pathlib import Path
 from counting_workspace import PROTOCOL
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
-from sshd import Sshd, prepare
+from sshd import Sshd, of_operator, prepare
 
 SCRIPT = """\
 echo "$DLPERF_TRIAL" >> "$HOME/starts"
@@ -49,8 +49,7 @@ class ManyNodes:
     @property
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name != "SSH_AUTH_SOCK"}
-        path = f"{Path(__file__).with_name('bin')}:{kept['PATH']}"  # its ssh takes the home folder from HOME
-        return kept | {"HOME": str(self.operator), "PATH": path}
+        return kept | of_operator(self.operator)
 
     def command(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "dlperf", "--workspace", str(self.workspace.root), *words]

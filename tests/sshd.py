@@ -102,9 +102,9 @@ def prepare(folder: Path, options: str = "", port: int | None = None) -> Sshd:
     return server
 
 
-def log_in_as_operator(server: Sshd) -> None:
-    """Make this process one of the operator's, with an ssh that takes the home folder from HOME."""
-    os.environ |= {"HOME": str(server.operator), "PATH": f"{Path(__file__).with_name('bin')}:{os.environ['PATH']}"}
+def of_operator(operator: Path) -> dict[str, str]:
+    """Return the variables of the operator's processes, with an ssh that takes the home folder from HOME."""
+    return {"HOME": str(operator), "PATH": f"{Path(__file__).with_name('bin')}:{os.environ['PATH']}"}
 
 
 @pytest.fixture
