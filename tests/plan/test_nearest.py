@@ -96,7 +96,7 @@ def test_the_verdict_is_the_share_of_the_throughput_of_a_gpu():
             r"no framework of the catalogue runs megatron-bridge-nemo-26.08: name one by .*megatron-core, ",
         ),
         (replace(published("megatron-bridge-nemo-26.08"), case="deepseek-v3"), "has no case 'deepseek-v3'"),
-        (published(task="lora"), "the result is of lora, and no recipe of the catalogue trains so"),
+        (published(task="lora"), "the result is of lora, and no recipe of the catalogue trains so: reproduce "),
         (published(gpus=8), None),
     ],
 )
@@ -107,6 +107,11 @@ def test_what_cannot_be_planned_is_said_in_one_line(row, why):
     else:
         with pytest.raises(RequestError, match=why):
             nearest(row, FOUR, CATALOG)
+
+
+def test_a_case_without_a_recipe_leaves_no_framework_to_be_named() -> None:
+    with pytest.raises(RequestError, match="has a recipe for llama3-8b: add one to catalog/frameworks/"):
+        nearest(published(), FOUR, replace(CATALOG, frameworks={}))
 
 
 def test_every_third_party_result_that_the_site_reproduces_plans_and_the_others_say_why_not():

@@ -79,9 +79,14 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
             f"the catalogue has no case {point.case!r}, which the result is of: add it to catalog/cases/"
         )
     if TASK in dict(point.axes):
-        raise RequestError(f"the result is of {dict(point.axes)[TASK]}, and no recipe of the catalogue trains so")
+        raise RequestError(
+            f"the result is of {dict(point.axes)[TASK]}, and no recipe of the catalogue trains so: "
+            "reproduce a result of the whole training"
+        )
     case = catalog.cases[point.case]
     others = ", ".join(name for name, each in catalog.frameworks.items() if each.recipe_for(case))
+    if not others:
+        raise RequestError(f"no framework of the catalogue has a recipe for {case.id}: add one to catalog/frameworks/")
     if framework_id is None:
         raise RequestError(f"no framework of the catalogue runs {point.framework}: name one by --framework ({others})")
     hardware = _machine(point, given, catalog)
