@@ -165,9 +165,14 @@ def load_campaign(
     status = fold(record, read_records(paths.journal, Event)[0])
     results = _trial_results(paths, record, status, open_reader, complain, recheck)
     rows = rows_of_campaign(record, status, results)
-    if SUPERSEDED in tags_of(paths):
-        rows = [replace(row, findings=(*row.findings, warning(SUPERSEDED))) for row in rows]
-    return record, rows
+    return record, with_caveats_of_tags(rows, tags_of(paths))
+
+
+def with_caveats_of_tags(rows: list[ConfigurationResult], tags: Collection[str]) -> list[ConfigurationResult]:
+    """Add the caveats that the tags of a campaign give its rows."""
+    if SUPERSEDED not in tags:
+        return rows
+    return [replace(row, findings=(*row.findings, warning(SUPERSEDED))) for row in rows]
 
 
 def _trial_results(

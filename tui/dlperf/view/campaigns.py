@@ -194,16 +194,18 @@ def _best_has_caveats(
     paths: CampaignPaths, record: CampaignRecord, status: CampaignStatus, tags: Collection[str]
 ) -> bool:
     from dlperf.measured.model import TrialResult
-    from dlperf.table.load import SUPERSEDED
+    from dlperf.table.load import with_caveats_of_tags
     from dlperf.table.rows import rows_of_campaign
 
     best = _best(record, _medians(record, status))
-    planned = tuple(item for item in record.configurations if best and item.configuration.id == best[0])
-    keys = [key for key in status.trials if best and key.configuration == best[0]]
+    if best is None:
+        return False
+    planned = tuple(item for item in record.configurations if item.configuration.id == best[0])
+    keys = [key for key in status.trials if key.configuration == best[0]]
     read = {key: read_record_if_whole(paths.trial(key).result, TrialResult) for key in keys}
     results = {key: result for key, result in read.items() if result is not None}
     rows = rows_of_campaign(replace(record, configurations=planned, impossible=()), status, results)
-    return any(row.caveats for row in rows) or (bool(rows) and SUPERSEDED in tags)
+    return any(row.caveats for row in with_caveats_of_tags(rows, tags))
 
 
 def stop_reason(paths: CampaignPaths) -> str:
