@@ -89,7 +89,7 @@ class RunningTrial:
     begun: tuple[str, float] = ("", 0.0)
     """When it began: the record's time, and monotonic."""
     aged: bool = False
-    """Whether its machines said since when it runs."""
+    """Whether ``begun`` is by the clocks of its machines."""
 
     def seconds_since(self, begun: str) -> float:
         """Return how long ago it began, whatever the clock is set to meanwhile."""

@@ -147,8 +147,8 @@ class Ledger(Model):
             raise ValueError(f"estimated names no aspect that differs: {', '.join(sorted(unknown))}")
         return self
 
-    def explained(self, behind: str, ahead: str) -> float:
-        """Return the percent of a step by which one program is behind another, by all estimates; 0 if unknown."""
+    def percent_behind(self, behind: str, ahead: str) -> float:
+        """Return the percent of a step by which one program is behind another, by all estimates; 0 without any."""
         slower, faster = (math.fsum(self.estimated.get(name, {}).values()) for name in (behind, ahead))
         return max(slower - faster, 0.0)
 

@@ -123,7 +123,7 @@ UNREACHABLE = ("unreachable", "unreachable_since")
 
 
 def failure_kind(cause: Message | None) -> Message | None:
-    """Remove what equal failures differ in: quoted log lines with times and addresses, and how much memory lacked."""
+    """Remove what equal failures differ in: quoted log lines with times and addresses, and sizes of missing memory."""
     if cause is None:
         return None
     inner, more = cause.parameters.get("cause"), cause.parameters.get("more")

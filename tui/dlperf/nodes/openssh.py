@@ -65,7 +65,7 @@ class OpenSshTransport:
             UnreachableError: the machine does not answer.
         """
         destination = _destination(self.host, self.port, self.user)
-        server = await _server(destination)
+        server = await _resolve(destination)
         command = ("ssh", "-T", *server.options, *destination, shlex.join(argv))
         complaint = ""
         for attempt in range(CONNECT_ATTEMPTS):
@@ -80,14 +80,14 @@ class OpenSshTransport:
         raise connection_error(complaint, server.name, server.connect_seconds, server.first("proxyjump"), locked)
 
 
-async def resolve(host: str, port: int | None, user: str | None) -> Destination | None:
+async def resolve_destination(host: str, port: int | None, user: str | None) -> Destination | None:
     """Return what ssh makes of a destination; None without a client of OpenSSH.
 
     Raises:
         RefusedError: ssh cannot read its configuration, such as for an option that it does not know.
         UnreachableError: ssh does not say so in time.
     """
-    return await _server(_destination(host, port, user)) if shutil.which("ssh") else None
+    return await _resolve(_destination(host, port, user)) if shutil.which("ssh") else None
 
 
 def _destination(host: str, port: int | None, user: str | None) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class Destination:
         return [str(path) for name in names if (path := Path(name).expanduser()).is_file()]
 
 
-async def _server(destination: Sequence[str]) -> Destination:
+async def _resolve(destination: Sequence[str]) -> Destination:
     """Resolve a destination.
 
     Raises:

@@ -23,7 +23,7 @@ from asyncssh.config import SSHClientConfig
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.messages import Message, message
 from dlperf.nodes.known_hosts import KnownHosts, names_of
-from dlperf.nodes.openssh import Destination, resolve
+from dlperf.nodes.openssh import Destination, resolve_destination
 from dlperf.nodes.transport import connection_gate, last_line
 
 CONNECT_SECONDS = 10.0
@@ -119,7 +119,7 @@ async def connect(
         RefusedError: the host key is unknown or wrong, or the server takes none of our keys.
         UnreachableError: the machine does not answer.
     """
-    place = await resolve(host, port, user)
+    place = await resolve_destination(host, port, user)
     user = user or (place.first("user") if place else None)
     given = {name: value for name, value in (("port", port), ("username", user)) if value is not None}
     try:

@@ -80,7 +80,7 @@ def _untried(page: Page, found: Claim) -> str:
 def _explained(page: Page, found: Claim) -> str:
     """Return how much of a lead what the ledger estimates explains."""
     ledger, better = _ledger(page, found), found.of_better
-    share = ledger.explained(better.a.framework, better.b.framework) / 100 if ledger else 0.0
+    share = ledger.percent_behind(better.a.framework, better.b.framework) / 100 if ledger else 0.0
     if not share:
         return ""
     return page._(
