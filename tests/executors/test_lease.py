@@ -140,6 +140,19 @@ def test_a_lease_that_is_no_file_is_not_followed_and_said(lease_file, tmp_path, 
     assert (tmp_path / "victim").read_text() == "unharmed"
 
 
+@pytest.mark.parametrize(("spoil", "why"), [("full", "No space left on device"), ("ro", "Read-only file system")])
+def test_a_lease_on_a_disk_that_takes_nothing_is_said_with_its_file(monkeypatch, small_disk, spoil, why):
+    monkeypatch.setattr(lease, "PATH", str(small_disk / "lease"))
+    if spoil == "full":
+        with pytest.raises(OSError, match=why):
+            (small_disk / "all").write_bytes(bytes(2 << 20))
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    with pytest.raises(OSError, match=why) as refused:
+        lease.take_lease("campaign.trial.1/n1", "now")
+    assert lease.why_unusable(refused.value) == f"{small_disk}/lease: {why}"
+
+
 @pytest.mark.parametrize("content", ["", "garbage", "[]", '{"trial": ["x"], "user": 1}', "\xff", "9" * 5000])
 def test_any_text_in_the_lease_does_no_harm(lease_file, content):
     lease_file.write_text(content, "latin-1")

@@ -50,14 +50,22 @@ def take_lease(mark: str, since: str) -> int:
     """
     trial = mark.partition("/")[0]
     descriptor = locked(trial)
+    try:
+        write_owner(descriptor, trial, since)
+        if not lock_shared(descriptor):
+            raise LeaseHeldError(read_owner(descriptor))
+    except (LeaseHeldError, OSError):
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def write_owner(descriptor: int, trial: str, since: str) -> None:
     if read_owner(descriptor).get("trial") != trial:
         engine = os.environ.get("SSH_CONNECTION", "").partition(" ")[0] or socket.gethostname()
         owner = {"user": user_name(), "engine": engine, "trial": trial, "since": since}
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(owner).encode("ascii"), 0)
-    if not lock_shared(descriptor):
-        raise LeaseHeldError(read_owner(descriptor))
-    return descriptor
 
 
 def take_machine(mark: str, since: str) -> List[int]:
