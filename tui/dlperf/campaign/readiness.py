@@ -140,14 +140,14 @@ async def short_trial(executor: Executor, launch: Launch) -> AsyncIterator[tuple
             ended = await _ended(executor, trial)
         except asyncio.CancelledError:
             await _stop(executor, trial)
-            await _take_home(executor, trial)
+            await _collect_and_clean(executor, trial)
             raise
-        await _take_home(executor, trial)
+        await _collect_and_clean(executor, trial)
         yield trial, ended
 
 
-async def _take_home(executor: Executor, trial: Trial) -> None:
-    """Leave nothing of it on its nodes."""
+async def _collect_and_clean(executor: Executor, trial: Trial) -> None:
+    """Collect and seal its files, and leave nothing of it on its nodes."""
     await executor.collect(trial)
     await asyncio.to_thread(seal, trial.paths)
     await clean([trial], discarded=("*",))
