@@ -255,6 +255,9 @@ def test_a_claim_states_what_was_not_measured_of_both_the_side_behind_first() ->
         "jax: GELU recomputed by jax.checkpoint, about 4 % by an estimate from bytes, and flags of XLA; "
         "pytorch-compiled: cuDNN's attention and max-autotune"
     )
+    close = replace(ahead, value=410.0)
+    claimed.__dict__["claim"] = Claim(behind, close, message("better"))
+    assert lead(page, claimed).explained.replace(md.NO_BREAK, " ").endswith("the lead: about 4.7 % against 2.5 %.")
     (untold,) = answers([behind, ahead])
     assert (lead(page, untold).untried, lead(page, untold).explained) == ("", "")
 

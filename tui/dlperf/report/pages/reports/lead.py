@@ -5,6 +5,7 @@ from dataclasses import replace
 from statistics import median
 
 from dlperf.catalog.model import Ledger
+from dlperf.messages import N_
 from dlperf.messages.numbers import change
 from dlperf.report import figures
 from dlperf.report import markdown as md
@@ -69,11 +70,12 @@ def _ledger(page: Page, found: Claim) -> Ledger | None:
 
 def _untried(page: Page, found: Claim) -> str:
     """Return what the ledger says was not measured of the two programs of a claim, that of the side behind first."""
-    told, better = ledger.untried if (ledger := _ledger(page, found)) else {}, found.of_better
+    ledger, better = _ledger(page, found), found.of_better
+    texts = ((row, ledger.untried.get(row.framework, "")) for row in (better.a, better.b)) if ledger else ()
     return page.language.semicolon.join(
-        page.language.colon.join((page.data.framework_title(row.framework, row.campaign), page._(told[row.framework])))
-        for row in (better.a, better.b)
-        if row.framework in told
+        page.language.colon.join((page.data.framework_title(row.framework, row.campaign), page._(text)))
+        for row, text in texts
+        if text
     )
 
 
@@ -81,13 +83,15 @@ def _explained(page: Page, found: Claim) -> str:
     """Return how much of a lead what the ledger estimates explains."""
     ledger, better = _ledger(page, found), found.of_better
     share = ledger.percent_behind(better.a.framework, better.b.framework) / 100 if ledger else 0.0
+    gain = (better.gain or 1.0) - 1
     if not share:
         return ""
-    return page._(
-        "Explained by estimates from bytes: about {share} of {lead}; the rest is not explained.",
-        share=unbreakable(figures.percent(share)),
-        lead=unbreakable(figures.percent((better.gain or 1.0) - 1)),
+    text = (
+        N_("Explained by estimates from bytes: about {share} of {lead}; the rest is not explained.")
+        if share < gain
+        else N_("Estimates from bytes explain more than the lead: about {share} against {lead}.")
     )
+    return page._(text, share=unbreakable(figures.percent(share)), lead=unbreakable(figures.percent(gain)))
 
 
 def _elsewhere(page: Page, found: Claim) -> str:
