@@ -192,6 +192,8 @@ class Chaos:
             try:
                 SPOILS[kind](folder)
             except OSError as error:  # it has just ended and was removed, or its disk takes no more files
+                if error.errno not in (errno.ENOENT, errno.ENOSPC):
+                    raise
                 return error.errno == errno.ENOENT
             return True
         self.spoiled |= trials_of(server.home)
