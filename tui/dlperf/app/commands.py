@@ -73,7 +73,7 @@ class RunningCommand:
         return await self._process.wait()
 
     def stop(self) -> None:
-        """Let it end what it started in other sessions, and by force what does not end.
+        """End it after what it started in other sessions; kill it where it does not end.
 
         Not by Ctrl+C's signal: a shell's background job ignores that one, and so does all that it starts.
         """
