@@ -159,7 +159,7 @@ def _other_place(options: asyncssh.SSHClientConnectionOptions, place: Destinatio
         "Port": (str(options.port), place.first("port")),
         "HostKeyAlias": ((options.host_key_alias or "").lower(), place.first("hostkeyalias").lower()),
         "ProxyJump": (hops or jump, hops or place.first("proxyjump")),
-        "ProxyCommand": ("one" if config.get("ProxyCommand") else "", "one" if place.first("proxycommand") else ""),
+        "ProxyCommand": ("set" if config.get("ProxyCommand") else "", "set" if place.first("proxycommand") else ""),
     }
     different = ((name, ours or "none", theirs or "none") for name, (ours, theirs) in read.items() if ours != theirs)
     return next((f"{name} is {ours} as asyncssh reads it, {theirs} for `ssh`" for name, ours, theirs in different), "")
