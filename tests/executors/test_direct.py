@@ -12,14 +12,12 @@ from pathlib import Path
 import pytest
 from trials import LOCAL, finished, held, local_nodes, printed, processes_of, run_to_end, shell_trial
 
-from dlperf.executors.base import Trial, TrialReference
-from dlperf.executors.direct import DirectExecutor
+from dlperf.executors.base import Trial
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.supervisor.processes import marked_pids
 from dlperf.plan import Container, Node
-from dlperf.runs.archive import TrialFiles, seal
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.records import State
-from kept_records import read_record
 from waiting import PATIENCE_SECONDS
 
 
@@ -120,72 +118,6 @@ async def test_a_log_that_changes_after_the_end_was_seen_is_collected_as_it_is(e
     (home / ".dlperf" / trial.trial_id / "here" / "out.log").write_text("three\n")
     await executor.collect(trial)
     assert trial.paths.node("here").log.read_text() == "three\n"
-
-
-async def test_a_second_submit_starts_nothing(executor, tmp_path):
-    trial = shell_trial(tmp_path, "echo started; sleep 0.3")
-    first = await executor.submit(trial)
-    second = await executor.submit(trial)
-    trial.paths.reference.unlink()
-    third = await executor.submit(trial)
-    trial.paths.reference.write_text('{"executor": "dir')
-    fourth = await executor.submit(trial)
-    await finished(executor, trial)
-    await executor.collect(trial)
-    assert first == second
-    assert first.data["nodes"] == third.data["nodes"] == fourth.data["nodes"]
-    assert trial.paths.node("here").log.read_bytes() == b"started\n"
-
-
-async def test_a_second_submit_finds_a_supervisor_whose_record_the_payload_spoiled(executor, tmp_path):
-    trial = shell_trial(tmp_path, held("echo started; rm supervisor.json; mkdir supervisor.json; echo spoiled"))
-    first = await executor.submit(trial)
-    await printed(executor, trial, b"started\nspoiled\n")
-    trial.paths.reference.unlink()
-    second = await executor.submit(trial)
-    assert second.data["nodes"]["here"].items() <= first.data["nodes"]["here"].items()
-    await executor.cancel(trial, 0.1)
-    await finished(executor, trial)
-    assert trial.paths.node("here").log.read_bytes() == b"started\nspoiled\n"
-
-
-async def test_the_reference_is_on_disk_before_submit_returns(executor, tmp_path):
-    trial = shell_trial(tmp_path, ":")
-    reference = await executor.submit(trial)
-    assert read_record(trial.paths.reference, TrialReference) == reference
-    await finished(executor, trial)
-
-
-async def test_another_executor_adopts_a_running_trial(executor, tmp_path):
-    trial = shell_trial(tmp_path, "echo first; sleep 0.6; echo second")
-    reference = await executor.submit(trial)
-    await executor.close()
-    trial.paths.reference.unlink()
-    later = DirectExecutor()
-    adopted = await later.adopt(trial)
-    observation = await finished(later, trial)
-    await later.close()
-    assert adopted is not None
-    assert adopted.data["nodes"] == reference.data["nodes"]
-    assert observation.state is State.SUCCEEDED
-
-
-async def test_a_trial_that_was_sealed_and_not_journaled_is_found_without_its_node(executor, tmp_path):
-    trial = shell_trial(tmp_path, "echo once")
-    reference = await executor.submit(trial)
-    await finished(executor, trial)
-    await executor.collect(trial)
-    seal(trial.paths)
-    assert not trial.paths.reference.exists()
-    assert await executor.adopt(trial) == await executor.submit(trial) == reference
-    await executor.collect(trial)
-    seal(trial.paths)
-    assert TrialFiles(trial.paths).problems() == []
-    assert trial.paths.node("here").log.read_bytes() == b"once\n"
-
-
-async def test_a_trial_that_no_node_knows_is_not_adopted(executor, tmp_path):
-    assert await executor.adopt(shell_trial(tmp_path, ":")) is None
 
 
 async def test_cancel_ends_what_ignores_term_and_fled_to_other_sessions(executor, tmp_path):
