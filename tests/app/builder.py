@@ -22,6 +22,8 @@ from dlperf.runs.store import append_records, write_campaign, write_record
 START = datetime(2026, 5, 4, 10, 0, tzinfo=UTC)
 NOW = "2026-05-04T12:04:00.000000Z"
 PROTOCOL = PlannedProtocol(id="dlperf", skip_steps=20, take_steps=100, estimator="rate(skip=20, take=100)")
+MINE = "id: mine\ntitle: Mine\ngpus_per_node: 1\nnodes: [{name: mine, address: localhost}]\n"
+"""An entry of a machine."""
 
 
 def make_workspace(folder: Path) -> WorkspacePaths:
