@@ -23,7 +23,7 @@ from odd_folders import folders_in_folders
 
 def test_a_damaged_result_is_measured_again_and_said(tmp_path: Path) -> None:
     workspace = workspace_in(tmp_path)
-    campaign = measured_campaign(workspace, "a", [(planned(repeats=1), [100.0])])
+    campaign = measured_campaign(workspace, "a b", [(planned(repeats=1), [100.0])])
     before = load_site_data(workspace).results
     result = campaign.trial(TrialKey(planned().configuration.id, 1)).result
     result.write_text(result.read_text()[:100])
@@ -31,7 +31,7 @@ def test_a_damaged_result_is_measured_again_and_said(tmp_path: Path) -> None:
     assert data.results == before
     (problem,) = data.problems
     assert problem.startswith(f"{result}: not a TrialResult (")
-    assert problem.endswith("measured again from its log; dlperf verify a --write writes it anew")
+    assert problem.endswith("measured again from its log; dlperf verify 'a b' --write writes it anew")
 
 
 def test_an_imported_trial_whose_record_is_damaged_is_left_out_of_the_audit_and_said(tmp_path: Path) -> None:

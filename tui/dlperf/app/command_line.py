@@ -136,8 +136,9 @@ def farewell(workspace: WorkspacePaths) -> list[str]:
         pid = engine_pid(paths)
         if pid is not None:
             lines.append(_("{name} goes on without this window (engine: process {pid}).", name=paths.name, pid=pid))
-            lines.append(_("  how it stands:  dlperf status {name}", name=paths.name))
-            lines.append(_("  end it:         dlperf cancel {name}", name=paths.name))
+            quoted = shlex.quote(paths.name)
+            lines.append(_("  how it stands:  dlperf status {name}", name=quoted))
+            lines.append(_("  end it:         dlperf cancel {name}", name=quoted))
     if lines:
         lines.append(_("  come back:      dlperf-tui {folder}", folder=shlex.quote(str(workspace.root))))
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from dlperf.errors import RefusedError, UnreachableError
 from dlperf.messages import message
@@ -62,7 +63,7 @@ def connection_error(
         return RefusedError(message("host_key_unknown", server=server))
     if _REFUSED.search(complaint):
         if locked_key:
-            return RefusedError(message("key_locked", server=server, key=locked_key))
+            return RefusedError(message("key_locked", server=server, key=shlex.quote(locked_key)))
         user = _USER.search(complaint)
         return RefusedError(message("key_refused", server=server, user=repr(user[1]) if user else ""))
     if found := _NO_NAME.search(complaint):

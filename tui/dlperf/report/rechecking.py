@@ -3,6 +3,7 @@
 ``result.json`` and ``timeline.json`` may have been edited by whoever sent them.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 
@@ -79,5 +80,5 @@ def _recompute(
         write_timeline(paths, derived.timeline, durable=False)
     if not places:
         return None if kept == derived.result else (derived.result, "")
-    advice = f"dlperf verify {campaign.name} --write corrects it"
+    advice = f"dlperf verify {shlex.quote(campaign.name)} --write corrects it"
     return derived.result, f"{paths.result}: not what the log gives ({', '.join(places)}); {advice}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -159,7 +160,8 @@ def load_campaign(
 
     def complain(problem: str) -> None:
         if damaged is not None:
-            damaged(f"{problem}: measured again from its log; dlperf verify {paths.name} --write writes it anew")
+            name = shlex.quote(paths.name)
+            damaged(f"{problem}: measured again from its log; dlperf verify {name} --write writes it anew")
 
     record = replace(read_campaign(paths), name=paths.name)  # another name in the plan is no other campaign's
     status = fold(record, read_records(paths.journal, Event)[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -93,7 +94,9 @@ class Tried:
         row = self._run(point)
         self._longest = max(self._longest, time.monotonic() - begun)
         if not self.found and row.value is None and row.status.code != "out_of_memory":
-            raise RequestError(f"{row.id} gives no value: {row.status}: see `dlperf status {row.campaign}`")
+            raise RequestError(
+                f"{row.id} gives no value: {row.status}: see `dlperf status {shlex.quote(row.campaign)}`"
+            )
         self.found.append((point, row))
         speed = f"{number(row.value)} {row.unit}" if row.value else str(row.status)
         print_note(f"{len(self.found)} of {len(self.space.points)}: {self.name(point)}: {speed}")

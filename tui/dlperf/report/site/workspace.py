@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,5 +99,5 @@ def _refuse_outdated(workspace: WorkspacePaths, before: Stamp, replaced: Mapping
         if before.replaced.get(name, digest) != digest:
             raise RequestError(
                 f"{workspace.site / name}: replaces a file that changed since dlperf {before.version}: compare it with "
-                f"{path}, then `dlperf init {workspace.root}`"
+                f"{path}, then `dlperf init {shlex.quote(str(workspace.root))}`"
             )
