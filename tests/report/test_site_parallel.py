@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -38,16 +40,44 @@ try:
 except DlperfError as error:
     print(error)
 """
+RAISED = """
+from dlperf.report.site.parallel import parallel_map
+
+try:
+    parallel_map(lambda item: 1 // item, (0, 0))
+except ZeroDivisionError as error:
+    print(error)
+"""
+ORDERED = """
+import os
+from dlperf.report.site.parallel import parallel_map
+
+done = parallel_map(lambda item: (item * item, os.getpid()), range(10))
+print([square for square, _ in done], os.getpid() in {process for _, process in done})
+"""
 SEVERAL_CORES = pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core: no process is started")
 
 
+@SEVERAL_CORES
 def test_results_come_in_the_order_of_the_items() -> None:
-    assert parallel_map(lambda item: item * item, range(10)) == [item * item for item in range(10)]
+    done = subprocess.run([sys.executable, "-c", ORDERED], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{[item * item for item in range(10)]} False\n"
 
 
+@SEVERAL_CORES
 def test_what_was_raised_in_a_worker_is_raised_here() -> None:
-    with pytest.raises(ZeroDivisionError):
-        parallel_map(lambda item: 1 // item, (0, 0))
+    done = subprocess.run([sys.executable, "-c", RAISED], capture_output=True, text=True, check=True)
+    assert done.stdout == "integer division or modulo by zero\n"
+
+
+def test_nothing_is_forked_beside_a_thread_that_the_interpreter_alone_knows() -> None:
+    ended = threading.Event()
+    thread = _thread.start_new_thread(ended.wait, ())
+    assert thread not in (known.ident for known in threading.enumerate())
+    try:
+        assert parallel_map(lambda item: os.getpid(), range(2)) == [os.getpid()] * 2
+    finally:
+        ended.set()
 
 
 @SEVERAL_CORES

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -30,7 +31,7 @@ def parallel_map(work: Callable[[Item], Result], items: Sequence[Item]) -> list[
         DlperfError: a worker was killed.
     """
     processes = min(os.cpu_count() or 1, len(items))
-    if processes < 2 or threading.active_count() > 1 or "fork" not in multiprocessing.get_all_start_methods():
+    if processes < 2 or _other_threads() or "fork" not in multiprocessing.get_all_start_methods():
         return [work(item) for item in items]
     context = multiprocessing.get_context("fork")
     executor = ProcessPoolExecutor(processes, context, _start_worker, (work, items))
@@ -45,6 +46,11 @@ def parallel_map(work: Callable[[Item], Result], items: Sequence[Item]) -> list[
         raise
     finally:
         executor.shutdown(cancel_futures=True)
+
+
+def _other_threads() -> bool:
+    """Return whether other threads run Python code; ``threading`` counts those alone that it started itself."""
+    return len(sys._current_frames()) > 1
 
 
 def _start_worker(work: Callable[[Any], Any], items: Sequence[Any]) -> None:
