@@ -39,11 +39,19 @@ selection() {
     echo "-H $HARDWARE -f $frameworks -c $2 -p bf16 -b $batch -g 1n1g --protocol $protocol --repeats $REPEATS"
 }
 
-# on GPU COMMAND…: with a lease of its own, in a session of its own, so that all GPUs work at the same time
+# on GPU COMMAND…: with a lease of its own, in a session of its own, so that all GPUs work at the same time, and with an
+# equal share of the cores, so that no program waits for the compiler of a neighbour
 on() {
     gpu=$1
     shift
-    DLPERF_LEASE=$STATE/lease.gpu$gpu setsid "$@" >>"$STATE/gpu$gpu.log" 2>&1 </dev/null &
+    DLPERF_LEASE=$STATE/lease.gpu$gpu setsid taskset -c "$(cores "$gpu")" "$@" >>"$STATE/gpu$gpu.log" 2>&1 </dev/null &
+}
+
+cores() {
+    share=$(($(nproc) / GPUS))
+    [ "$share" -gt 0 ] || share=1
+    first=$(($1 * share % $(nproc)))
+    echo "$first-$((first + share - 1))"
 }
 
 each_gpu() { seq 0 $((GPUS - 1)); }
