@@ -186,6 +186,17 @@ def test_a_disk_without_a_file_left_is_not_ready(few_files, monkeypatch):
     assert machine.files_free() == 0
 
 
+def test_a_trial_that_cannot_be_claimed_leaves_no_temporary_folder(program, few_files, tmp_path):
+    trial = _trial(few_files / "trial", "true")
+    _take_every_file(few_files)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    command, environment = [sys.executable, "-I", "-S", str(program), "run", str(trial)], {"TMPDIR": str(temporary)}
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, timeout=60, check=False)
+    assert b"No space left on device" in done.stderr
+    assert list(temporary.iterdir()) == []
+
+
 def _take_every_file(folder: Path) -> None:
     with contextlib.suppress(OSError):
         for number in itertools.count():

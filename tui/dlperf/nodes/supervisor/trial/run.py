@@ -66,17 +66,19 @@ def supervise(directory: str) -> None:
     if claim(record):
         os.makedirs("ranks", 0o700, exist_ok=True)
         Supervisor(directory, job, record, signals, started).run()
-    else:
-        remove_temporary_folder(record)
-    close_group(group)
+        close_group(group)
 
 
 def claim(record: Json) -> bool:
     """Claim this trial by a file that is made once; False where another supervisor has it."""
     try:
         make_once("supervisor.json", json_bytes(record))  # ``write_environment`` waits for the disk
-    except FileExistsError:
-        return False
+    except OSError as error:
+        remove_temporary_folder(record)  # only a record that is written names it
+        close_group(record["group"])
+        if isinstance(error, FileExistsError):
+            return False
+        raise
     return True
 
 
