@@ -43,7 +43,7 @@ def main() -> None:
         try:
             chaos = Chaos(here, schedule(asked.seed, asked.nodes, asked.seconds, asked.every, KILLS | OTHERS | TRUST))
             wall = chaos.run(repeats, patience=6 * asked.seconds + 300, seconds=asked.seconds)
-            found = examine(here, chaos.spoiled)
+            found = examine(here, chaos.bereft, chaos.spoiled)
         finally:
             here.stop()
     counted = {name: len(value) if isinstance(value, list) else value for name, value in asdict(found).items()}

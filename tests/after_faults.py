@@ -24,7 +24,7 @@ class Verdict:
     trials: int
     succeeded: int
     lost: int
-    """Trials whose supervisor was killed: found, said and tried again."""
+    """Trials whose supervisor was killed or whose files were spoiled: found, said and tried again."""
     cancelled: int
     """Planned or running when the campaign was cancelled, or planned on a machine that was left out."""
     may_still_run: int
@@ -47,10 +47,11 @@ class Verdict:
         return not any((*found, self.wrong_hosts))
 
 
-def examine(here: ManyNodes, spoiled: Collection[str] = ()) -> Verdict:
+def examine(here: ManyNodes, bereft: Collection[str], spoiled: Collection[str] = ()) -> Verdict:
     """Compare what the campaign says with what its nodes hold.
 
     Args:
+        bereft: trials whose supervisor was killed.
         spoiled: trials whose files on the node may be anything.
     """
     record, status = read_campaign(here.paths), campaign_status(here.paths)
@@ -68,7 +69,7 @@ def examine(here: ManyNodes, spoiled: Collection[str] = ()) -> Verdict:
         unexplained=[
             f"{key}: {trial.cause}"
             for key, trial in trials.items()
-            if not _explained(trial, trial_id(record, key) in spoiled)
+            if not _explained(trial, trial_id(record, key) in bereft, trial_id(record, key) in spoiled)
         ],
         broken=[
             f"{key}: {problem}"
@@ -85,11 +86,13 @@ def _marks(home: Path) -> list[str]:
     return path.read_text().split() if path.exists() else []
 
 
-def _explained(trial: TrialStatus, is_spoiled: bool) -> bool:
-    """Only what a fault can have done – a supervisor was killed, or a machine did not answer for long, twice – and what
-    was asked for at the end."""
-    if trial.state in (State.SUCCEEDED, State.LOST) or trial.cause is None:
-        return trial.state in (State.SUCCEEDED, State.LOST)
+def _explained(trial: TrialStatus, is_bereft: bool, is_spoiled: bool) -> bool:
+    """Only what a fault can have done – its supervisor was killed, or a machine did not answer for long, twice – and
+    what was asked for at the end."""
+    if trial.state is State.LOST:
+        return is_bereft or is_spoiled
+    if trial.state is State.SUCCEEDED or trial.cause is None:
+        return trial.state is State.SUCCEEDED
     cancelled = ("cancelled", "cancelled_before", "cancelled_unanswered", "configuration_stopped")
     asked = trial.state is State.CANCELLED and trial.cause.mentions(*cancelled)
     spoiled = is_spoiled and trial.cause.mentions(

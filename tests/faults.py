@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from dlperf.nodes.supervisor.processes import SUPERVISOR_NAME
+from dlperf.nodes.supervisor.processes import SUPERVISOR_NAME, working_folder
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
 from many_nodes import ManyNodes, marked_processes
@@ -82,6 +82,8 @@ class Chaos:
     """When a server listens again or an agent is put back (monotonic), and what does it."""
     spoiled: set[str] = field(default_factory=set)
     """Trials whose files were touched, or whose node died."""
+    bereft: set[str] = field(default_factory=set)
+    """Trials whose supervisor was killed."""
     resumes: int = 0
     """Engines after the first: more than were killed, if one ended by itself."""
     unhealed: list[str] = field(default_factory=list)
@@ -138,7 +140,7 @@ class Chaos:
         if fault.kind == "engine":
             return kill(engine_pid(self.here.paths))
         if fault.kind == "supervisor":
-            return kill(next(iter(supervisors(server.home)), None))
+            return self._kill_supervisor(server)
         if server.process is None:
             return False
         if fault.kind == "connection":
@@ -153,6 +155,13 @@ class Chaos:
             server.drop_connections()
             return put_back is not None and self._repair_later(fault, put_back)
         return self._spoil(fault.kind, server)
+
+    def _kill_supervisor(self, server: Sshd) -> bool:
+        pid = next(iter(supervisors(server.home)), None)
+        name = Path(working_folder(pid or 0)).parent.name
+        killed = kill(pid)
+        self.bereft |= {name} if killed else set()
+        return killed
 
     def _betray(self, fault: Fault, server: Sshd) -> bool:
         lease = server.folder / "lease"
