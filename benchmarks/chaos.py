@@ -43,7 +43,7 @@ def main() -> None:
         try:
             chaos = Chaos(here, schedule(asked.seed, asked.nodes, asked.seconds, asked.every, KILLS | OTHERS | TRUST))
             wall = chaos.run(repeats, patience=6 * asked.seconds + 300, seconds=asked.seconds)
-            found = examine(here, chaos.bereft, chaos.spoiled)
+            found = examine(here, chaos.damage)
         finally:
             here.stop()
     counted = {name: len(value) if isinstance(value, list) else value for name, value in asdict(found).items()}
@@ -58,7 +58,7 @@ def main() -> None:
                 "faults_s": chaos.lasted,
                 **faults,
                 **counted,
-                "spoiled": len(chaos.spoiled),
+                "spoiled": len(chaos.damage.spoiled),
                 "engine_exits": chaos.resumes - chaos.done["engine"],
                 "unhealed": len(chaos.unhealed),
                 **cost,

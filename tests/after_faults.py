@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import time
 from collections import Counter
-from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dlperf.campaign.create import trial_id
@@ -47,13 +48,20 @@ class Verdict:
         return not any((*found, self.wrong_hosts))
 
 
-def examine(here: ManyNodes, bereft: Collection[str], spoiled: Collection[str] = ()) -> Verdict:
-    """Compare what the campaign says with what its nodes hold.
+@dataclass
+class Damage:
+    """What faults were done to, by which the end of a trial is explained."""
 
-    Args:
-        bereft: trials whose supervisor was killed.
-        spoiled: trials whose files on the node may be anything.
-    """
+    bereft: set[str] = field(default_factory=set)
+    """Trials whose supervisor was killed."""
+    spoiled: set[str] = field(default_factory=set)
+    """Trials whose files on the node may be anything, or whose node died."""
+    filled: set[str] = field(default_factory=set)
+    """Nodes whose disk took no more files for a while."""
+
+
+def examine(here: ManyNodes, damage: Damage) -> Verdict:
+    """Compare what the campaign says with what its nodes hold."""
     record, status = read_campaign(here.paths), campaign_status(here.paths)
     trials = status.trials
     starts = Counter(mark for server in here.servers for mark in _marks(server.home))
@@ -69,12 +77,12 @@ def examine(here: ManyNodes, bereft: Collection[str], spoiled: Collection[str] =
         unexplained=[
             f"{key}: {trial.cause}"
             for key, trial in trials.items()
-            if not _explained(trial, trial_id(record, key) in bereft, trial_id(record, key) in spoiled)
+            if not _explained(trial, trial_id(record, key), damage)
         ],
         broken=[
             f"{key}: {problem}"
             for key, trial in trials.items()
-            if (problem := _broken(here, record, trial, starts, trial_id(record, key) in spoiled))
+            if (problem := _broken(here, record, trial, starts, trial_id(record, key) in damage.spoiled))
         ],
         processes_left=_left(here),
         wrong_hosts=[str(home) for home in here.impostor_homes() if any(home.iterdir())],
@@ -86,21 +94,26 @@ def _marks(home: Path) -> list[str]:
     return path.read_text().split() if path.exists() else []
 
 
-def _explained(trial: TrialStatus, is_bereft: bool, is_spoiled: bool) -> bool:
+def _explained(trial: TrialStatus, name: str, damage: Damage) -> bool:
     """Only what a fault can have done – its supervisor was killed, or a machine did not answer for long, twice – and
     what was asked for at the end."""
     if trial.state is State.LOST:
-        return is_bereft or is_spoiled
+        return name in damage.bereft | damage.spoiled
     if trial.state is State.SUCCEEDED or trial.cause is None:
         return trial.state is State.SUCCEEDED
     cancelled = ("cancelled", "cancelled_before", "cancelled_unanswered", "configuration_stopped")
     asked = trial.state is State.CANCELLED and trial.cause.mentions(*cancelled)
-    spoiled = is_spoiled and trial.cause.mentions(
+    spoiled = name in damage.spoiled and trial.cause.mentions(
         "bad_file", "folder_removed", "folder_closed", "no_exit_file", "overdue"
     )
-    return (
-        asked or spoiled or trial.cause.mentions("unreachable", "unreachable_since", "machine_left_out", "files_short")
+    filled = _node(trial) in damage.filled and (
+        trial.cause.mentions("files_short") or os.strerror(errno.ENOSPC) in str(trial.cause)
     )
+    return asked or spoiled or filled or trial.cause.mentions("unreachable", "unreachable_since", "machine_left_out")
+
+
+def _node(trial: TrialStatus) -> str:
+    return trial.key.configuration.partition("_")[0]
 
 
 def _may_still_run(trial: TrialStatus) -> bool:
@@ -117,7 +130,7 @@ def _broken(here: ManyNodes, record: CampaignRecord, trial: TrialStatus, starts:
     paths = here.paths.trial(trial.key)
     if not trial.state.finished or _may_still_run(trial):
         return ""
-    node = trial.key.configuration.partition("_")[0]
+    node = _node(trial)
     name = trial_id(record, trial.key)
     started = starts[f"{name}/{node}"]
     if trial.state is State.SUCCEEDED and not started:

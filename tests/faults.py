@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from after_faults import Damage
 from dlperf.nodes.supervisor.processes import SUPERVISOR_NAME, working_folder
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
@@ -80,10 +81,7 @@ class Chaos:
     done: Counter[str] = field(default_factory=Counter)
     repairs: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
     """When a server listens again or an agent is put back (monotonic), and what does it."""
-    spoiled: set[str] = field(default_factory=set)
-    """Trials whose files were touched, or whose node died."""
-    bereft: set[str] = field(default_factory=set)
-    """Trials whose supervisor was killed."""
+    damage: Damage = field(default_factory=Damage)
     resumes: int = 0
     """Engines after the first: more than were killed, if one ended by itself."""
     unhealed: list[str] = field(default_factory=list)
@@ -160,7 +158,7 @@ class Chaos:
         pid = next(iter(supervisors(server.home)), None)
         name = Path(working_folder(pid or 0)).parent.name
         killed = kill(pid)
-        self.bereft |= {name} if killed else set()
+        self.damage.bereft |= {name} if killed else set()
         return killed
 
     def _betray(self, fault: Fault, server: Sshd) -> bool:
@@ -176,7 +174,8 @@ class Chaos:
                 signal_all(sessions, signal.SIGSTOP)
                 return bool(sessions) and self._repair_later(fault, lambda: signal_all(sessions, signal.SIGCONT))
             case "files":
-                self.spoiled |= trials_of(server.home)
+                self.damage.spoiled |= trials_of(server.home)
+                self.damage.filled.add(f"m{fault.node}")
                 return self._repair_later(fault, take_every_file(server.home))
             case "lease":
                 lease.unlink(missing_ok=True)
@@ -197,7 +196,7 @@ class Chaos:
             return False
         if kind in SPOILS:
             if kind != "endless_line":
-                self.spoiled.add(folder.parent.name)
+                self.damage.spoiled.add(folder.parent.name)
             try:
                 SPOILS[kind](folder)
             except OSError as error:  # it has just ended and was removed, or its disk takes no more files
@@ -205,7 +204,7 @@ class Chaos:
                     raise
                 return error.errno == errno.ENOENT
             return True
-        self.spoiled |= trials_of(server.home)
+        self.damage.spoiled |= trials_of(server.home)
         if kind == "home":
             remove_everything(server.home)
         else:

@@ -20,7 +20,7 @@ def test_nothing_is_started_twice_and_nothing_is_lost_while_everything_is_killed
     try:
         chaos = Chaos(here, schedule(39, 8, 15.0, 0.3))
         chaos.run(repeats=6, patience=600.0)
-        found = examine(here, chaos.bereft)
+        found = examine(here, chaos.damage)
     finally:
         here.stop()
     assert found.good, found
@@ -35,7 +35,7 @@ def test_what_is_cancelled_after_the_kills_is_ended_on_its_nodes_and_archived(tm
     try:
         chaos = Chaos(here, schedule(18, 4, 6.0, 0.3))
         chaos.run(repeats=50, patience=600.0, seconds=6.0)
-        found = examine(here, chaos.bereft)
+        found = examine(here, chaos.damage)
     finally:
         here.stop()
     assert found.good, found
