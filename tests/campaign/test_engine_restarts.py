@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
 import os
 import signal
 
@@ -12,8 +13,11 @@ from driving_engine import A, run, states, until
 from scripted import Script, ScriptedExecutor, campaign, planned
 
 from dlperf.errors import RequestError, StorageError
+from dlperf.messages import message
+from dlperf.plan import TrialKey
+from dlperf.runs.archive import TrialFiles
 from dlperf.runs.lock import engine_lock
-from dlperf.runs.records import Event
+from dlperf.runs.records import Event, Request, State
 from dlperf.runs.store import append_records
 
 
@@ -46,6 +50,27 @@ async def test_a_cancel_that_an_engine_did_not_live_to_carry_out_is_carried_out_
     append_records(paths.journal, [Event("t", "request", data={"action": "cancel", "offset": 0})])
     await run(paths, executor)
     assert states(paths) == {"a.1": "cancelled"}
+
+
+@pytest.mark.parametrize("is_journaled", [False, True])
+async def test_a_trial_that_an_engine_left_while_it_was_checked_and_that_is_cancelled_is_archived(
+    tmp_path, is_journaled
+):
+    paths, executor = campaign(tmp_path, planned("a", repeats=1)), ScriptedExecutor({"a.1": Script(busy=-1)})
+    trial = paths.trial(TrialKey(A, 1))
+    engine = asyncio.create_task(run(paths, executor))
+    await until(trial.trial.exists)
+    engine.cancel()
+    await asyncio.gather(engine, return_exceptions=True)
+    if is_journaled:
+        cancelled = Event("t", "state", f"{A}/1", State.CANCELLED, message("cancelled_before"), "viewer")
+        append_records(paths.journal, [cancelled])
+    else:
+        append_records(paths.control, [Request("t", "cancel")])
+    await run(paths, executor)
+    assert states(paths) == {"a.1": "cancelled"}
+    assert TrialFiles(trial).problems() == []
+    assert json.loads(trial.result.read_text())["cause"] == {"code": "cancelled_before"}
 
 
 async def test_a_trial_that_was_never_started_is_started_by_the_next_engine(tmp_path):

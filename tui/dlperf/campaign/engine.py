@@ -15,9 +15,9 @@ from dataclasses import replace
 
 from dlperf.campaign.create import trial_record
 from dlperf.campaign.dependencies import EngineDependencies, Timeouts
-from dlperf.campaign.journal import EngineJournal
+from dlperf.campaign.journal import EngineJournal, abandoned_trials
 from dlperf.campaign.live import LiveLog
-from dlperf.campaign.machines import Machines, array_numbers, demands_of
+from dlperf.campaign.machines import Demand, Machines, array_numbers, demands_of
 from dlperf.campaign.progress import ProgressFile
 from dlperf.campaign.rules import events_after_end, events_of_request, is_infrastructure, is_repeat
 from dlperf.campaign.running import RunningTrial, TrialEnd, Watch, ending_of
@@ -89,6 +89,7 @@ class Engine:
         self._right = RightTrials(WorkspacePaths(paths.directory.parents[1]), paths)
         self._progress = ProgressFile(paths, self._journal, self._demands, timeouts.progress)
         self._running: dict[TrialKey, RunningTrial] = {}
+        self._abandoned = abandoned_trials(paths, self._journal.trials)
         self._tasks: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._signal: str | None = None
@@ -114,6 +115,7 @@ class Engine:
             self._raise_failures()
             self._handle_requests()
             self._begin_submitted()
+            self._archive_abandoned()
             self._start_due()
             if not self._running and all(status.state.finished for status in self._journal.trials.values()):
                 return
@@ -141,9 +143,22 @@ class Engine:
             if status.state in (State.SUBMITTED, State.RUNNING) and key not in self._running:
                 self._begin(key)
 
+    def _archive_abandoned(self) -> None:
+        """Archive what an earlier engine left of trials that were cancelled before they were submitted."""
+        trials = self._journal.trials
+        for key in [key for key in self._abandoned if trials[key].state is State.CANCELLED]:
+            ending = TrialEnd(State.CANCELLED, trials[key].cause, collectable=False)
+            self._spawn(self._finish(self._take_up(key, ()), ending))
+
     def _begin(self, key: TrialKey) -> None:
+        running = self._take_up(key, self._demands[key.configuration])
+        self._machines.take(running.demands)
+        self._spawn(self._run_trial(running))
+        if running.cancel_wanted:
+            self._spawn(self._stages(running).cancel(running))
+
+    def _take_up(self, key: TrialKey, demands: tuple[Demand, ...]) -> RunningTrial:
         planned = self._planned[key.configuration]
-        demands = self._demands[key.configuration]
         trial_paths = self._paths.trial(key)
         retry_of = self._journal.trials[key].retry_of
         record = trial_record(self._record, key, retry_of)
@@ -153,16 +168,15 @@ class Engine:
         log = trial_paths.node(planned.launch.nodes[0].name).log
         live = LiveLog(log, planned, self._dependencies.formats)
         running = RunningTrial(key, trial, planned, demands, live, key in self._journal.cancelling)
-        self._machines.take(demands)
         self._running[key] = running
-        self._spawn(self._run_trial(running))
-        if running.cancel_wanted:
-            self._spawn(self._stages(running).cancel(running))
+        self._abandoned.discard(key)
+        return running
 
     async def _run_trial(self, running: RunningTrial) -> None:
-        stages = self._stages(running)
-        ending = await stages.run(running)
-        result = await stages.archive(running, ending)
+        await self._finish(running, await self._stages(running).run(running))
+
+    async def _finish(self, running: RunningTrial, ending: TrialEnd) -> None:
+        result = await self._stages(running).archive(running, ending)
         self._end(running, replace(ending, cause=result.cause), result)
 
     def _end(self, running: RunningTrial, ending: TrialEnd, result: TrialResult) -> None:

@@ -159,6 +159,18 @@ class Reliability:
         ]
 
 
+def abandoned_trials(paths: CampaignPaths, trials: Mapping[TrialKey, TrialStatus]) -> set[TrialKey]:
+    """Return the trials that an engine which ended was checking, or had not archived after they were cancelled."""
+
+    def is_abandoned(status: TrialStatus) -> bool:
+        trial = paths.trial(status.key)
+        if status.state is State.CANCELLED:
+            return trial.directory.exists() and not trial.result.exists()
+        return status.state is State.PLANNED and trial.directory.exists()
+
+    return {key for key, status in trials.items() if is_abandoned(status)}
+
+
 class EngineJournal(CampaignFold):
     """Write every state change and decision before it is acted on.
 
