@@ -103,6 +103,35 @@ def test_the_page_of_one_of_several_gpus_names_their_median_and_the_others() -> 
     assert "One of 4 GPUs measured together, each on its own; their median is 401.5 images/s. The others: 403" in said
 
 
+def on_gpus_in_turns() -> SiteData:
+    """The same two frameworks on four GPUs, in turns on each."""
+    data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
+    rivals = [
+        of_trials(
+            claimable(measured("beta", value=(row.value or 0.0) / 1.1, campaign=row.campaign), turn=1),
+            conditions=CONDITIONS | {"gpu.uuid": TOGETHER[row.campaign][0]},
+        )
+        for row in data.results
+    ]
+    return replace(data, results=(*data.results, *rivals))
+
+
+def test_each_ratio_of_a_claim_about_a_kind_leads_to_the_page_of_its_gpu() -> None:
+    text = home(ENGLISH, on_gpus_in_turns())
+    ratios = text[text.index("On each: ") :].partition("</p>")[0]
+    assert [f"on-{gpu}/" in link for gpu, link in enumerate(ratios.split("</a>")[:4])] == [True] * 4, ratios
+
+
+def test_the_page_of_a_result_leads_to_the_other_side_of_its_campaign() -> None:
+    data = on_gpus_in_turns()
+    row = data.results[1]
+    text = configurations(ENGLISH, data, at.group_of(row), (row,), {})
+    said = text[text.index("Other frameworks in the same campaign") :].partition("</p>")[0]
+    assert said.count("</a>") == 1
+    assert "Beta 364.5" in said
+    assert "on-0" not in said
+
+
 def test_a_chart_shows_what_no_known_fault_raises_before_what_has_more_trials() -> None:
     data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
     (fault,) = sorted(UNFAIR)[:1]

@@ -96,6 +96,14 @@ def is_rival(a: ConfigurationResult, b: ConfigurationResult) -> bool:
     return family_of(a.framework) != family_of(b.framework)
 
 
+def rivals_in_campaign(data: SiteData, row: ConfigurationResult) -> list[ConfigurationResult]:
+    """Return what other frameworks reached on the same work, machine and scale in the campaign of a result of ours."""
+    if row.value is None or not data.is_ours(row.campaign):
+        return []
+    same = (one for one in data.of_hardware[row.hardware] if one.campaign == row.campaign and one.value is not None)
+    return [one for one in same if is_rival(one, row) and (one.case, *_point_of(one)) == (row.case, *_point_of(row))]
+
+
 def claimed_best(results: Iterable[ConfigurationResult], context: Context = ALONE) -> ConfigurationResult | None:
     """Return the result that may be called better than each of another framework; None if there is none."""
     measured = [row for row in results if row.value is not None]

@@ -196,8 +196,8 @@ class SiteData(NamedContents):
         return joint(rows) if len(rows) > 1 else row
 
     def is_joint(self, row: ConfigurationResult) -> bool:
-        rows = self.together(row)
-        return len(rows) > 1 and all(row is not one for one in rows)
+        """Whether a result stands for several GPUs, as ``joint`` makes it: without a number of trials of its own."""
+        return row.n is None and len(self.together(row)) > 1
 
     def joint_where_alone(self, rows: Sequence[ConfigurationResult]) -> Rows:
         """Return results for one list: as ``joint`` where no other one that was measured together is in it."""

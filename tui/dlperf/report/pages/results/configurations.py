@@ -8,6 +8,7 @@ from dlperf.derived.health import Fleet
 from dlperf.messages import N_, Language
 from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
+from dlperf.report.answer import rivals_in_campaign
 from dlperf.report.data import SiteData, distinct, grouped, is_published, point
 from dlperf.report.evidence import NOTHING, TrialEvidence
 from dlperf.report.pages import references
@@ -200,6 +201,7 @@ def _section(
         "unit": row.unit,
         "together": _together(page, row),
         "others": [_other_gpu(page, other) for other in page.data.together(row) if other is not row],
+        "rivals": [_rival(page, other) for other in rivals_in_campaign(page.data, row)],
         "facts": _facts(page, row),
         "subtraction": subtraction(page, row),
         "types": reported_types(page, row),
@@ -249,6 +251,11 @@ def _together(page: Page, row: ConfigurationResult) -> str:
 
 def _other_gpu(page: Page, row: ConfigurationResult) -> Link:
     return page.link(f"{figures.value_text(row)} ({row.campaign})", at.configuration_page(row))
+
+
+def _rival(page: Page, row: ConfigurationResult) -> Link:
+    title = page.data.framework_title(row.framework, row.campaign)
+    return page.link(f"{title} {figures.value_text(row)}", at.configuration_page(row))
 
 
 def _facts(page: Page, row: ConfigurationResult) -> list[tuple[str, str | Link]]:
