@@ -90,6 +90,7 @@ def test_the_environment_of_a_machine_is_told():
     facts = environment({})
     assert facts["memory_bytes"] > 0
     assert facts["cpu"]["cores"] <= facts["cpu"]["threads"]
+    assert 1 <= facts["cpu"]["usable"] <= facts["cpu"]["threads"]
     name = read_text("/etc/machine-id").strip()
     assert len(facts["machine_id"]) == (32 if name else 0)
     assert not name or name not in str(facts), "which is confidential"

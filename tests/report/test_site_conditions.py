@@ -28,6 +28,14 @@ def test_a_report_shows_what_was_probed_on_its_machines() -> None:
     assert "2.11" in text
 
 
+def test_a_report_shows_which_cores_a_trial_was_held_to() -> None:
+    for usable, shown in (("16", True), ("64", False)):
+        environment = {"cpu.model": "Xeon", "cpu.threads": "64", "cpu.usable": usable}
+        data = replace(sample(), probed={("first", "box", "alpha"): Probed(environment)})
+        text = pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+        assert (["Processor cores", "16 / 64"] in rows_of(text)) == shown
+
+
 def test_a_training_stack_has_the_version_that_its_lock_pins_not_one_that_it_prints_of_pytorch() -> None:
     assert Probed({}, {"framework_version": "2.11"}, pinned="2.6.6").framework_version == "2.6.6"
 

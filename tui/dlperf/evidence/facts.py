@@ -15,8 +15,8 @@ LIBRARIES = "libraries."
 """How the names of the versions begin that a program loaded."""
 
 OF_A_MACHINE = (
-    *("os", "kernel", "architecture", "cpu.model", "cpu.threads", "python", "driver", "driver_cuda", "cuda", "rocm"),
-    *("container.image", "container.digest"),
+    *("os", "kernel", "architecture", "cpu.model", "cpu.threads", "cpu.usable", "python", "driver"),
+    *("driver_cuda", "cuda", "rocm", "container.image", "container.digest"),
 )
 
 OF_A_GPU = (

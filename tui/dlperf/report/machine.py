@@ -38,6 +38,7 @@ def machine_facts(environment: Mapping[str, str]) -> dict[str, str]:
     facts = {
         N_("System"): " ".join(filter(None, (environment.get("os"), _linux(environment.get("kernel"))))),
         N_("CPU"): _cpu(environment),
+        N_("Processor cores"): _share_of_cores(environment),
         N_("Memory"): _memory(environment.get("memory_bytes")),
         N_("GPUs in the machine"): ", ".join(f"{count} × {name}" for name, count in gpus.items()),
         N_("GPU memory"): _with_unit(environment.get("gpus.0.memory_mib"), "MiB"),
@@ -63,6 +64,12 @@ def format_fact(name: str, value: str) -> str:
 def _cpu(environment: Mapping[str, str]) -> str:
     model, threads = environment.get("cpu.model", ""), environment.get("cpu.threads", "")
     return f"{model} × {threads}" if model and threads else model
+
+
+def _share_of_cores(environment: Mapping[str, str]) -> str:
+    """Return which part of the CPUs the trial was held to, as by taskset; empty where it had all, or it is unknown."""
+    usable, threads = environment.get("cpu.usable", ""), environment.get("cpu.threads", "")
+    return f"{usable} / {threads}" if usable and usable != threads else ""
 
 
 def _memory(size: str | None) -> str:

@@ -167,7 +167,7 @@ def process_facts(uuid: str, pid: int) -> Json:
 
 
 def cpu_facts() -> Json:
-    """Model, sockets, physical cores and hardware threads."""
+    """Model, sockets, physical cores, hardware threads, and how many of these this process and its children may use."""
     text = read_text("/proc/cpuinfo")
     values: DefaultDict[str, List[str]] = collections.defaultdict(list)
     for name, value in re.findall(r"^([^\t:]+?)\s*: (.*)$", text, re.MULTILINE):
@@ -178,6 +178,7 @@ def cpu_facts() -> Json:
         "sockets": len(set(packages)) or 1,
         "cores": len(set(zip(packages, values["core id"]))) or os.cpu_count(),
         "threads": os.cpu_count(),
+        "usable": len(os.sched_getaffinity(0)),
     }
 
 
