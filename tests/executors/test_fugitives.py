@@ -83,6 +83,28 @@ async def test_a_trial_without_folder_and_supervisor_is_not_over_while_its_paylo
     assert processes_of(trial) == []
 
 
+SUCCEEDED = {"schema": 1, "state": "succeeded", "cause": {"code": "exit_code", "code_value": 0}, "code": 0}
+SUCCEEDED |= {"signal": None, "ended": "2026-01-01T00:00:00.000Z", "duration_seconds": 1.0, "processes_left": []}
+
+
+@pytest.mark.parametrize(("exit_file", "state"), [(SUCCEEDED, State.LOST), ({"state": "odd"}, State.FAILED)])
+async def test_an_exit_file_of_a_payload_keeps_nothing_running_that_a_killed_supervisor_left(
+    executor, home, tmp_path, exit_file, state
+):
+    trial = shell_trial(tmp_path, "echo up; exec sleep 88")
+    reference = await executor.submit(trial)
+    await printed(executor, trial, b"up\n")
+    os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGKILL)
+    folder = folder_of(home, trial) / "here"
+    (folder / "exit.json").write_text(json.dumps(exit_file))
+    temporary = json.loads((folder / "supervisor.json").read_text())["temporary"]
+    observation = await finished(executor, trial)
+    assert observation.state is state
+    assert processes_of(trial) == []
+    with pytest.raises(FileNotFoundError):
+        os.rmdir(temporary)
+
+
 async def test_a_home_folder_that_lost_everything_heals_itself(executor, home, tmp_path):
     first = shell_trial(tmp_path, "rm -rf $HOME/.dlperf; exec sleep 83")
     observation = await run_to_end(executor, first)

@@ -44,7 +44,7 @@ from .processes import (
     start_detached,
     wait_for,
 )
-from .scope import pids_of
+from .scope import strays_of
 from .trial.endings import sweep_after_dead_supervisor
 from .trial.removal import remove_program, remove_trial, trials_here
 from .trial.run import supervise
@@ -164,7 +164,7 @@ def report(directory: str) -> Json:
     alive = is_alive(supervisor) or is_alive(records.process("sweeper.json"))
     ended = records.read("exit.json")
     here = bool(supervisor and supervisor["boot_id"] == boot_id())
-    orphaned = not alive and not ended and bool(pids_of(directory, supervisor))
+    orphaned = not alive and bool(strays_of(directory, supervisor, ended))
     streams = log_streams(directory, records.problems)
     return {
         "supervisor": supervisor,
@@ -215,7 +215,7 @@ def cancel(request: Json, raw: bytes) -> Answer:
     records = Records(directory)
     supervisor, ended = records.supervisor(), records.read("exit.json")
     alive = is_alive(supervisor)
-    if not alive and (ended is not None or not (supervisor or pids_of(directory, None))):
+    if not alive and (ended or not supervisor) and not strays_of(directory, supervisor, ended):
         return {}, b""
     note_ending(directory, {key: request[key] for key in ("grace_seconds", "state", "cause")})
     if supervisor and alive:

@@ -102,3 +102,12 @@ def pids_of(directory: str, supervisor: Optional[Json]) -> List[int]:
     """The processes of a trial on this machine, also where its folder was removed."""
     job = readable_json(os.path.join(directory, "job.json"))
     return trial_pids(mark_of(directory, job), group_of(supervisor or {}))
+
+
+def strays_of(directory: str, supervisor: Optional[Json], ended: Optional[Json]) -> List[int]:
+    """The processes of a trial without a supervisor that its end does not name.
+
+    A supervisor names what it could not end. Where it was killed, the payload may have written an exit file.
+    """
+    known = (ended or {}).get("processes_left")
+    return [pid for pid in pids_of(directory, supervisor) if not (isinstance(known, list) and pid in known)]

@@ -9,7 +9,7 @@ from typing import List, NamedTuple, Optional, Set, Union
 from ..files import SCHEMA, Json, readable_json, write_json, write_reserved
 from ..host.containers import remove_containers
 from ..processes import identity_of, mark_of, older_pids, send
-from ..scope import close_group, group_of, trial_pids
+from ..scope import close_group, group_of, strays_of, trial_pids
 from .removal import remove_temporary_folder
 
 DEFAULT_GRACE_SECONDS = 10.0
@@ -146,10 +146,11 @@ def sweep_after_dead_supervisor(directory: str) -> None:
         write_json("sweeper.json", identity_of(os.getpid()))
     job, supervisor = readable_json("job.json"), readable_json("supervisor.json")
     mark, grace = mark_of(directory, job), cancel_request().get("grace_seconds", DEFAULT_GRACE_SECONDS)
+    strays = strays_of(directory, supervisor, readable_json("exit.json"))
     left = sweep(mark, grace, group_of(supervisor))
     remove_containers(job.get("container") or {}, mark)
     remove_temporary_folder(supervisor)
-    if not readable_json("exit.json"):
+    if strays or not readable_json("exit.json"):
         ended = now()
         begun = supervisor.get("monotonic")
         begun = begun if isinstance(begun, float) else ended.monotonic
