@@ -31,7 +31,7 @@ from ..host.machine import driver_errors, environment, vendor_here
 from ..host.telemetry import RowFile, open_telemetry
 from ..lease import LeaseHeldError, is_on_path, release_lease, take_lease, take_machine, why_unusable
 from ..processes import MARK_VARIABLE, Variables, identity_of, name_supervisor
-from ..scope import adopt_orphans, close_group, in_group, open_group, reap_orphans
+from ..scope import adopt_orphans, close_group, group_of, in_group, open_group, reap_orphans
 from .endings import (
     DEFAULT_GRACE_SECONDS,
     Ending,
@@ -75,7 +75,7 @@ def claim(record: Json) -> bool:
         make_once("supervisor.json", json_bytes(record))  # ``write_environment`` waits for the disk
     except OSError as error:
         remove_temporary_folder(record)  # only a record that is written names it
-        close_group(record["group"])
+        close_group(group_of(record))
         if isinstance(error, FileExistsError):
             return False
         raise
