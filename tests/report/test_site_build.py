@@ -261,6 +261,24 @@ def test_a_shared_link_names_model_and_machine(site: Path) -> None:
         assert f'<meta property="og:title" content="{said}">' in (site / name).read_text()
 
 
+def test_a_page_of_the_menu_is_called_by_more_than_one_word_where_it_is_kept(site: Path) -> None:
+    titles = {
+        "results/explorer.html": ("Training speed of frameworks and GPUs compared", "比较各框架与 GPU 的训练速度"),
+        "results/reports/index.html": ("Best training speed of each model for one GPU", "各模型的单卡最佳训练速度"),
+        "results/history.html": ("Training speed over versions and dates", "训练速度随版本与日期的变化"),
+        "about.html": ("How this site is made", "本站如何生成"),
+    }
+    for name, said in titles.items():
+        for root, title in zip(("", "zh/"), said, strict=True):
+            assert f"<title>{title} - " in (site / f"{root}{name}").read_text()
+
+
+def test_reports_on_one_model_have_titles_of_their_own(site: Path) -> None:
+    pages = [page.read_text() for page in (site / "results/reports").rglob("*.html")]
+    titles = [re.findall("<title>(.*?)</title>", page)[0] for page in pages]
+    assert len(set(titles)) == len(titles)
+
+
 def test_a_page_without_an_address_has_no_picture(tmp_path: Path) -> None:
     texts = dict(overview_pages(ENGLISH, replace(sample(), previews=False)))
     assert not [page for page, text in texts.items() if "\nimage: " in text]
