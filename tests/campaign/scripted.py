@@ -48,6 +48,8 @@ class Script:
     telemetry: str = ""
     age: float | None = None
     """For how long its machine says that it runs."""
+    stale: int = 0
+    """How often its machine has not answered yet."""
 
 
 @dataclass
@@ -117,7 +119,8 @@ class ScriptedExecutor:
             self.nodes[name] = "ended"
             return Observation(name, State.CANCELLED, message("cancelled"), "supervisor")
         if script.polls < 0 or seen <= script.polls + script.silent:
-            return Observation(name, State.RUNNING, nodes=(NodeObservation(node, State.RUNNING, age=script.age),))
+            running = NodeObservation(node, State.RUNNING, age=script.age)
+            return Observation(name, State.RUNNING, nodes=(running,), stale=seen <= script.stale)
         self.nodes[name] = "ended"
         blamed = (
             (NodeObservation(node, script.state, script.cause, started=datetime.now(UTC)),) if script.blames else ()

@@ -296,7 +296,23 @@ async def test_a_trial_that_its_machines_do_not_end_after_its_deadline_is_given_
     executor = ScriptedExecutor({"a.1": Script(polls=-1)})
     await run(paths, executor, replace(QUICK, late=0.05))
     assert states(paths) == {"a.1": "timed_out"}
-    assert executor.called("time_out") == ["a.1"]
+    assert set(executor.called("time_out")) == {"a.1"}
+
+
+async def test_a_trial_that_is_seen_only_long_after_its_deadline_has_time_to_say_how_it_ended(tmp_path):
+    executor = ScriptedExecutor({"a.1": Script(polls=9, age=1e6)})
+    paths = campaign(tmp_path, planned("a", repeats=1))
+    await run(paths, executor)
+    assert states(paths) == {"a.1": "succeeded"}
+    assert executor.called("time_out")
+
+
+async def test_no_trial_is_late_by_what_its_machine_said_before_the_engine_was_stopped(tmp_path):
+    executor = ScriptedExecutor({"a.1": Script(polls=9, stale=9, age=1e6)})
+    paths = campaign(tmp_path, planned("a", repeats=1))
+    await run(paths, executor, replace(QUICK, late=0.001))
+    assert states(paths) == {"a.1": "succeeded"}
+    assert executor.called("time_out") == []
 
 
 async def test_a_clock_that_was_set_forward_between_two_engines_ends_no_trial(tmp_path):

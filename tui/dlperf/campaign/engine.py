@@ -242,16 +242,22 @@ class Engine:
             ended = overdue(observation, patience)
             if ended.state.finished:
                 running.end(ending_of(ended))
-        elif seconds == 0 and not launch.queued and not observation.state.finished:
+        elif seconds == 0 and not (launch.queued or observation.state.finished or observation.stale):
             self._end_late(running, late)
 
     def _end_late(self, running: RunningTrial, late: float) -> None:
-        """End a trial past its deadline whose machines answer: its supervisor was stopped, or is not ours."""
-        if late >= self._timeouts.late and not running.late:
-            running.late = True
-            self._spawn(self._executor(running.planned.launch.executor).time_out(running.trial))
-        elif late >= 2 * self._timeouts.late:
+        """End a trial past its deadline whose machines answer: its supervisor was stopped, or is not ours.
+
+        It has time from when this is first seen: the engine itself may have been stopped meanwhile.
+        """
+        if late < self._timeouts.late:
+            return
+        running.late_at = running.late_at or time.monotonic()
+        if time.monotonic() - running.late_at >= self._timeouts.late:
             running.end(TrialEnd(State.TIMED_OUT, why_overdue(running.trial.deadline, 2 * self._timeouts.late)))
+        elif running.timing_out is None or running.timing_out.done():
+            executor = self._executor(running.planned.launch.executor)
+            running.timing_out = self._spawn(executor.time_out(running.trial))
 
     async def _watch_requests(self) -> None:
         """Wake the engine when somebody asks for something: a pass over all trials is too slow to be made often."""
@@ -304,10 +310,11 @@ class Engine:
             running.cancel_wanted = True
             self._spawn(self._stages(running).cancel(running))
 
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+    def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(lambda _: self._wake.set())
+        return task
 
     def _raise_failures(self) -> None:
         """Raise what no trial's state can express: a full disk, a bug in dlperf."""

@@ -74,8 +74,10 @@ class RunningTrial:
     """What it occupies now."""
     live: LiveLog
     cancel_wanted: bool = False
-    late: bool = False
-    """Its machines were asked to end it after its deadline."""
+    late_at: float | None = None
+    """When it was first seen to run long after its deadline (monotonic)."""
+    timing_out: asyncio.Task[None] | None = None
+    """Asks its machines to end it."""
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the machines hold the trial, or when it ended before."""
     ended: asyncio.Future[TrialEnd] = field(default_factory=lambda: asyncio.get_running_loop().create_future())

@@ -85,6 +85,8 @@ class Observation:
     source: str = "executor"
     nodes: tuple[NodeObservation, ...] = ()
     pending_reason: Message | None = None
+    stale: bool = False
+    """Whether a machine was asked and has not answered yet, so that its state is an earlier one."""
 
 
 @dataclass(frozen=True)

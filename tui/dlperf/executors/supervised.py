@@ -138,7 +138,8 @@ class SupervisedExecutor:
         tasks = node_tasks(trial)
         self._give_up_silent(trial, tasks)
         await self._end_siblings(trial, tasks)
-        return trial_observation(trial.trial_id, [self._last_known(task) for task in tasks])
+        observation = trial_observation(trial.trial_id, [self._last_known(task) for task in tasks])
+        return replace(observation, stale=any(self._observing.is_late(self._client(task)) for task in tasks))
 
     def _give_up_silent(self, trial: Trial, tasks: Sequence[NodeTask]) -> None:
         """Mark nodes failed that have been silent for longer than the stall limit.
