@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
+import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -224,6 +227,31 @@ async def test_what_a_killed_supervisor_left_is_ended(executor, tmp_path):
     assert str(observation.cause).startswith("the supervisor died")
     assert processes_of(trial) == []
     assert not temporary_folder(trial).exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounting needs root")
+async def test_what_a_killed_supervisor_left_is_ended_where_the_home_folder_takes_no_writes_any_more(
+    executor, home, tmp_path
+):
+    trial = shell_trial(tmp_path, "trap '' TERM; echo on; while true; do sleep 0.1; done")
+    reference = await executor.submit(trial)
+    await printed(executor, trial, b"on")
+    with read_only(home):
+        os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGKILL)
+        observation = await finished(executor, trial)
+    assert (observation.state, observation.cause and observation.cause.code) == (State.LOST, "no_exit_file")
+    assert processes_of(trial) == []
+
+
+@contextlib.contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Let no new file be opened for writing in a folder; what is open stays so."""
+    subprocess.run(["mount", "--bind", str(folder), str(folder)], check=True)
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(folder)], check=True)
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 async def test_what_a_program_leaves_among_temporary_files_is_removed(executor, tmp_path):

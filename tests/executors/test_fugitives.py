@@ -14,7 +14,7 @@ import pytest
 from trials import finished, held, printed, processes_of, run_to_end, shell_trial
 
 from dlperf.executors.base import Trial
-from dlperf.nodes.supervisor.processes import identity_of, process_stat, running_supervisor
+from dlperf.nodes.supervisor.processes import identity_of, process_stat, running_process
 from dlperf.nodes.supervisor.scope import close_group, group_pids, open_group
 from dlperf.nodes.supervisor.trial.endings import sweep
 from dlperf.runs.records import State
@@ -63,7 +63,7 @@ async def test_a_supervisor_is_found_by_name_and_folder_and_is_no_payload(execut
     reference = await executor.submit(trial)
     await printed(executor, trial, b"up\n")
     folder = folder_of(home, trial) / "here"
-    assert running_supervisor(str(folder)) == identity_of(reference.data["nodes"]["here"]["pid"])
+    assert running_process(str(folder)) == identity_of(reference.data["nodes"]["here"]["pid"])
     (home / "go").touch()
     await finished(executor, trial)
     await executor.collect(trial)

@@ -13,7 +13,7 @@ import pytest
 from dlperf.messages import Message
 from dlperf.messages.texts import texts
 from dlperf.nodes import supervisor
-from dlperf.nodes.supervisor import files, operations, processes
+from dlperf.nodes.supervisor import detached, files, operations, processes
 from dlperf.nodes.supervisor.files import confined, write_json
 from dlperf.nodes.supervisor.trial.endings import Moment, cancel_request, ending_of, exit_record, limit_reached
 from dlperf.nodes.supervisor.trial.run import claim, supervise
@@ -107,7 +107,7 @@ def test_a_supervisor_that_died_before_it_claimed_its_trial_is_started_again(tmp
             write_json(f"{directory}/supervisor.json", record)
 
     monkeypatch.setattr(files, "ROOT", str(tmp_path))
-    monkeypatch.setattr(processes, "START_SECONDS", 0.01)
+    monkeypatch.setattr(detached, "START_SECONDS", 0.01)
     monkeypatch.setattr(operations, "start_detached", start_detached)
     answer, _ = operations.start({"directory": "trial/here", "files": []}, b"")
     assert answer == record
@@ -120,9 +120,9 @@ def test_a_trial_whose_payload_spoiled_the_record_of_its_supervisor_has_started(
     (tmp_path / "trial/supervisor.json").write_text(spoiled)
     running = {"pid": 1, "start_ticks": 2, "boot_id": "boot"}
     monkeypatch.setattr(files, "ROOT", str(tmp_path))
-    monkeypatch.setattr(processes, "running_supervisor", lambda directory: running)
+    monkeypatch.setattr(processes, "running_process", lambda directory, name="": running)
     assert operations.start({"directory": "trial", "files": []}, b"") == (running, b"")
-    monkeypatch.setattr(processes, "running_supervisor", lambda directory: None)
+    monkeypatch.setattr(processes, "running_process", lambda directory, name="": None)
     with pytest.raises(OSError, match="supervisor"):
         operations.start({"directory": "trial", "files": []}, b"")
 

@@ -14,6 +14,7 @@ import subprocess
 import time
 from typing import Any, List, Optional, Tuple
 
+from .detached import start_detached, wait_for
 from .files import (
     ROOT,
     Json,
@@ -33,18 +34,17 @@ from .host.containers import remove_containers
 from .host.machine import free_port, readiness, state_now
 from .job_queue import find_job, record_job, run_command
 from .processes import (
+    SWEEPER_NAME,
     age_of,
     boot_id,
     claimed,
     is_alive,
     is_identity,
     open_process,
-    running_supervisor,
+    running_process,
     send,
-    start_detached,
-    wait_for,
 )
-from .scope import strays_of
+from .scope import pids_of, strays_of
 from .trial.endings import sweep_after_dead_supervisor
 from .trial.removal import remove_program, remove_trial, trials_here
 from .trial.run import supervise
@@ -104,7 +104,7 @@ def report_or_problem(directory: str) -> Json:
     try:
         return report(directory)
     except OSError as error:
-        running = running_supervisor(directory)
+        running = running_process(directory)
         return dict(NO_REPORT, supervisor=running, alive=bool(running), problem=problem(".", error))
 
 
@@ -153,7 +153,7 @@ class Records:
         """The record of the supervisor; where it is gone or of another process, what the process itself shows."""
         record = self.process("supervisor.json")
         known = record and (is_alive(record) or self.read("exit.json"))
-        return record if known else running_supervisor(self.directory) or record
+        return record if known else running_process(self.directory) or record
 
 
 def report(directory: str) -> Json:
@@ -163,6 +163,7 @@ def report(directory: str) -> Json:
     # Check liveness before reading exit.json, or an exit in between looks lost.
     alive = is_alive(supervisor) or is_alive(records.process("sweeper.json"))
     ended = records.read("exit.json")
+    alive = alive or (not ended and bool(running_process(directory, SWEEPER_NAME)))
     here = bool(supervisor and supervisor["boot_id"] == boot_id())
     orphaned = not alive and bool(strays_of(directory, supervisor, ended))
     streams = log_streams(directory, records.problems)
@@ -225,10 +226,16 @@ def cancel(request: Json, raw: bytes) -> Answer:
         job = records.read("job.json")
         if job:
             remove_containers(job["container"] or {}, job["mark"])
-    elif not is_alive(records.process("sweeper.json")):
+    elif not is_alive(records.process("sweeper.json") or running_process(directory, SWEEPER_NAME)):
         start_detached(sweep_after_dead_supervisor, directory)
-        wait_for(lambda folder: read_json(os.path.join(folder, "sweeper.json")), directory)
+        wait_for(sweeping, directory)
     return {}, b""
+
+
+def sweeping(directory: str) -> Optional[Json]:
+    """The record of what ends a trial, also where no disk took it; an empty one where nothing is left to end."""
+    recorded = read_json(os.path.join(directory, "sweeper.json")) or running_process(directory, SWEEPER_NAME)
+    return recorded if recorded or pids_of(directory, None) else {}
 
 
 def note_ending(directory: str, wanted: Json) -> None:

@@ -1,20 +1,17 @@
-"""Processes of this machine: identify them, find those of a trial, start them detached, read what commands print."""
+"""Processes of this machine: identify them, find those of a trial, read what commands print."""
 
 import contextlib
 import os
 import signal
 import subprocess
-import sys
-import time
 import urllib.parse
-from typing import IO, Callable, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+from typing import IO, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from .files import Json, read_json, read_text
 
 MARK_VARIABLE = "DLPERF_TRIAL"
-SUPERVISOR_NAME = "dlperf-trial"
-"""The name of a supervisor's process, in 15 bytes at most."""
-START_SECONDS = 20.0
+SUPERVISOR_NAME, SWEEPER_NAME = "dlperf-trial", "dlperf-sweep"
+"""The names of a supervisor's process and of what ends a trial after it, in 15 bytes at most."""
 PROCESS_BYTES = 1 << 17
 KTHREADD = 2
 """The parent of the kernel's threads, of which a large machine has thousands."""
@@ -132,16 +129,19 @@ def open_process(identity: Optional[Json]) -> Optional[int]:
     return None
 
 
-def name_supervisor() -> None:
-    """Give this process the name by which ``running_supervisor`` finds it."""
+def name_process(name: str) -> None:
+    """Give this process the name by which ``running_process`` finds it."""
     with contextlib.suppress(OSError), open("/proc/self/comm", "w") as stream:
-        stream.write(SUPERVISOR_NAME)
+        stream.write(name)
 
 
-def running_supervisor(directory: str) -> Optional[Json]:
-    """The identity of the process that supervises a trial, found without the trial's folder, which it works in."""
+def running_process(directory: str, name: str = SUPERVISOR_NAME) -> Optional[Json]:
+    """The identity of the process that supervises or ends a trial, found by the folder that it works in.
+
+    The folder itself may be gone, or its disk may have taken no record.
+    """
     folder = os.path.realpath(directory)
-    named = [pid for pid in all_pids() if read_text(f"/proc/{pid}/comm").strip() == SUPERVISOR_NAME]
+    named = [pid for pid in all_pids() if read_text(f"/proc/{pid}/comm").strip() == name]
     pids = [pid for pid in named if working_folder(pid) in (folder, folder + " (deleted)")]
     return identity_of(pids[0]) if pids else None
 
@@ -185,36 +185,6 @@ def send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def start_detached(work: Callable[[str], None], directory: str) -> None:
-    """Do work as a daemon in a session of its own. A fork starts in a hundredth of the time of another Python."""
-    child = os.fork()
-    if child:
-        os.waitpid(child, 0)
-        return
-    try:
-        os.setsid()
-        if os.fork() == 0:
-            detach_files(os.path.join(directory, "supervisor.log"))
-            work(directory)
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-    finally:
-        sys.stderr.flush()
-        os._exit(0)
-
-
-def detach_files(log: str) -> None:
-    """Close all files, so that the agent's client sees it end, and print into a log."""
-    descriptor = os.open(log, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(descriptor, 1)
-    os.dup2(descriptor, 2)
-    for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):  # that of the listing
-            if int(name) > 2:
-                os.close(int(name))
-
-
 def claimed(directory: str) -> Optional[Json]:
     """The record of a trial's supervisor; what the process itself shows where the payload spoiled it."""
     path = os.path.join(directory, "supervisor.json")
@@ -225,22 +195,10 @@ def claimed(directory: str) -> Optional[Json]:
         problem = OSError(0, "not the identity of a process", path)
     except OSError as error:
         problem = error
-    running = running_supervisor(directory)
+    running = running_process(directory)
     if running is None:
         raise problem
     return running
-
-
-def wait_for(read: Callable[[str], Optional[Json]], directory: str) -> Json:
-    """The record that a process which was just started writes about itself."""
-    give_up = time.monotonic() + START_SECONDS
-    while time.monotonic() < give_up:
-        record = read(directory)
-        if record is not None:
-            return record
-        time.sleep(0.002)
-    log = read_text(os.path.join(directory, "supervisor.log")).strip().splitlines() or ["no message"]
-    raise TimeoutError(f"the supervisor did not start within {START_SECONDS:g} s: {log[-1]}")
 
 
 def attempt(argv: List[str], timeout: float = 10.0, env: Variables = None) -> Tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import List, NamedTuple, Optional, Set, Union
 
 from ..files import SCHEMA, Json, readable_json, write_json, write_reserved
 from ..host.containers import remove_containers
-from ..processes import identity_of, mark_of, older_pids, send
+from ..processes import SWEEPER_NAME, identity_of, mark_of, name_process, older_pids, send
 from ..scope import close_group, group_of, strays_of, trial_pids
 from .removal import remove_temporary_folder
 
@@ -142,7 +142,8 @@ def sweep(mark: str, grace_seconds: float, group: Optional[str] = None, began: i
 def sweep_after_dead_supervisor(directory: str) -> None:
     """Finish the trial of a killed supervisor. Concurrent calls are harmless."""
     os.chdir(directory)
-    with contextlib.suppress(OSError):  # a full disk
+    name_process(SWEEPER_NAME)
+    with contextlib.suppress(OSError):  # a disk that takes nothing: it is found by its name
         write_json("sweeper.json", identity_of(os.getpid()))
     job, supervisor = readable_json("job.json"), readable_json("supervisor.json")
     mark, grace = mark_of(directory, job), cancel_request().get("grace_seconds", DEFAULT_GRACE_SECONDS)

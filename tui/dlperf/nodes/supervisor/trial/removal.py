@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 from ..files import ROOT, Json, escaped, readable_json, regular_size, reserved
 from ..lease import remove_lease
-from ..processes import is_alive, is_identity, running_supervisor
+from ..processes import is_alive, is_identity, running_process
 from ..scope import pids_of
 
 OWN_FILES = frozenset(
@@ -111,7 +111,7 @@ def removal_problem(folder: str) -> Optional[Json]:
     """Why one node's folder must stay; None where nothing of it can run, also if it never started."""
     path, ended = os.path.join(folder, "supervisor.json"), os.path.lexists(os.path.join(folder, "exit.json"))
     recorded = readable_json(path)
-    supervisor = recorded if is_identity(recorded) else running_supervisor(folder)
+    supervisor = recorded if is_identity(recorded) else running_process(folder)
     if (os.path.lexists(path) or supervisor) and not ended:
         return {"code": "kept_without_exit"}
     return {"code": "kept_running"} if is_alive(supervisor) or pids_of(folder, supervisor) else None

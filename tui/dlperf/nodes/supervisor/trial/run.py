@@ -30,7 +30,7 @@ from ..host.libraries import Libraries
 from ..host.machine import driver_errors, environment, vendor_here
 from ..host.telemetry import RowFile, open_telemetry
 from ..lease import LeaseHeldError, is_on_path, release_lease, take_lease, take_machine, why_unusable
-from ..processes import MARK_VARIABLE, Variables, identity_of, name_supervisor
+from ..processes import MARK_VARIABLE, SUPERVISOR_NAME, Variables, identity_of, name_process
 from ..scope import adopt_orphans, close_group, group_of, in_group, open_group, reap_orphans
 from .endings import (
     DEFAULT_GRACE_SECONDS,
@@ -56,7 +56,7 @@ LONGEST_COMMAND = 1000
 def supervise(directory: str) -> None:
     """Run the trial in a folder to its end, unless another supervisor has it."""
     os.chdir(directory)
-    name_supervisor()
+    name_process(SUPERVISOR_NAME)
     job = read_json("job.json") or {}
     signals = Signals()  # before the claim: any reader of our record may send a signal
     # Containers are found by their label: without the processes that watch them, they cannot be removed.
