@@ -35,6 +35,10 @@ def test_a_rate_carries_the_mean_printed_in_its_window() -> None:
     assert result.value_printed == pytest.approx(harmonic_mean(range(21, 121)))
 
 
+def test_gpus_that_hold_one_model_together_train_one_batch() -> None:
+    assert Reading(run_of(value=STEPS), gpus=8, batch_size=16, accumulation=2, parts=4).global_batch_size == 64
+
+
 def test_the_other_rules_stand_beside_the_figure() -> None:
     run = run_of(value=STEPS, time=SECONDS, summaries=[99.0])
 

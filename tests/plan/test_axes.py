@@ -118,3 +118,22 @@ def test_a_case_without_the_axis_is_left_out_unless_it_is_named(mine: Catalog):
     named = Selection(("box",), ("numpy",), ("lenet5",), batch_sizes=(64,), axes=("layers=1",))
     (item,) = expand(named, mine).impossible
     assert str(item.reason) == "numpy on lenet5 has no axis layers (it has none)"
+
+
+@pytest.mark.parametrize(
+    ("framework", "words"),
+    [
+        ("torchtitan", ("--training.local-batch-size 2", "--training.global-batch-size 4")),
+        ("megatron-core", ("--micro-batch-size 2", "--global-batch-size 4")),
+        ("maxtext", ("per_device_batch_size=1 ",)),
+    ],
+)
+def test_gpus_that_hold_one_model_together_train_one_batch(framework: str, words: tuple[str, ...]):
+    """Else a stack adds up gradients of batches, or trains a larger one, while the plan says that it does not."""
+    catalog = load_catalog(Path(__file__).parents[2] / "catalog")
+    chosen = Selection(
+        ("h100-4x",), (framework,), ("llama3-8b",), ("bf16",), (2,), ("1n4g",), axes=("tensor_parallel=2",)
+    )
+    (found,) = expand(chosen, catalog).configurations
+    command = " ".join(found.launch.command)
+    assert [word for word in words if word not in command] == []

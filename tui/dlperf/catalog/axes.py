@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
@@ -45,7 +46,7 @@ class Configuration:
     case: str
     precision: str
     batch_size: int
-    """Per GPU; 0 where the batch of all GPUs, an axis, is no whole number of samples for each."""
+    """Per GPU, or per copy of the model that several GPUs hold; 0 where that is no whole number of samples."""
     nodes: int
     gpus: int
     """GPUs per node."""
@@ -61,6 +62,17 @@ class Configuration:
         return self.nodes * self.gpus
 
     @property
+    def copies(self) -> int:
+        """Copies of the model, each with a batch of its own: GPUs that hold the parts of one train one batch."""
+        return max(self.gpus_total // parts_of(self.axes), 1)
+
+    @property
+    def samples_per_step(self) -> int:
+        """Samples of all GPUs, with those of gradient accumulation."""
+        accumulated = dict(self.axes).get(ACCUMULATION, 1)
+        return self.batch_size * self.copies * (int(accumulated) if str(accumulated).isdigit() else 1)
+
+    @property
     def id(self) -> str:
         """Unique and safe as a folder name, because catalogue ids contain no underscore.
 
@@ -73,6 +85,11 @@ class Configuration:
 @lru_cache(maxsize=1 << 12)
 def _safe(names: str) -> str:
     return _UNSAFE.sub("-", names)
+
+
+def parts_of(axes: Iterable[tuple[str, AxisValue]]) -> int:
+    """Return how many GPUs hold one copy of the model together."""
+    return math.prod(int(value) for name, value in axes if name in PARTS and str(value).isdigit()) or 1
 
 
 def field_values(record: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dlperf.catalog.axes import ACCUMULATION, SEQUENCE_LENGTH
+from dlperf.catalog.axes import ACCUMULATION, SEQUENCE_LENGTH, parts_of
 from dlperf.catalog.units import VARYING_UNITS, counts_samples
 from dlperf.formats.samples import Metadata, Run, Samples, Summary
 from dlperf.measured.throughput.curve import Curve, curve_of
@@ -32,6 +32,8 @@ class StatedFacts:
     sequence_length: int | None = None
     accumulation: int | None = None
     """Batches whose gradients are added up for one step."""
+    parts: int = 1
+    """GPUs that hold one copy of the model together and train one batch."""
 
 
 @dataclass(frozen=True)
@@ -118,14 +120,19 @@ class Measured:
 
     def _rests_on(self, fact: str, value: float) -> bool:
         try:
-            without = _reading(self.run, replace(self.facts, **{fact: None}))
+            without = _reading(self.run, _without(self.facts, fact))
             return estimate(without, self.estimator).value != value
         except NotEstimable:
             return True
 
 
+def _without(facts: StatedFacts, name: str) -> StatedFacts:
+    return replace(facts, **{name: None})  # type: ignore[arg-type]  # a name of those that may be absent
+
+
 def _reading(run: Run, facts: StatedFacts) -> Reading:
-    return Reading(run, facts.gpus, facts.gpus_per_node, facts.batch_size, facts.sequence_length, facts.accumulation)
+    counts = (facts.gpus, facts.gpus_per_node, facts.batch_size, facts.sequence_length, facts.accumulation)
+    return Reading(run, *counts, facts.parts)
 
 
 def _is_logged(fact: str, declared: Metadata) -> bool:
@@ -197,4 +204,4 @@ def facts_of(point: Configuration) -> StatedFacts:
     """Return what a configuration states of its runs."""
     counts = {name: value for name, value in point.axes if isinstance(value, int)}
     length, accumulation = counts.get(SEQUENCE_LENGTH), counts.get(ACCUMULATION)
-    return StatedFacts(point.gpus_total, point.gpus, point.batch_size, length, accumulation)
+    return StatedFacts(point.gpus_total, point.gpus, point.batch_size, length, accumulation, parts_of(point.axes))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from dlperf.catalog.axes import ACCUMULATION
+from dlperf.catalog.axes import parts_of
 from dlperf.catalog.machines import Container, Node
 from dlperf.catalog.placeholders import BUILT, RUNTIME
 from dlperf.plan.model import Launch
@@ -142,11 +142,11 @@ def _filler(subject: Subject, values: Mapping[str, str], used: set[str]) -> Call
 def _values(subject: Subject, container: Container | None) -> dict[str, str]:
     axes, protocol = subject.configuration, subject.protocol
     further = dict(axes.axes)
-    batches, length = further.get(ACCUMULATION, 1), further.get("sequence_length")
-    global_batch_size = axes.batch_size * axes.gpus_total * (batches if isinstance(batches, int) else 1)
+    global_batch_size, length = axes.samples_per_step, further.get("sequence_length")
     values = {
         "batch_size": axes.batch_size,
         "global_batch_size": global_batch_size,
+        "device_batch_size": f"{axes.batch_size / parts_of(axes.axes):g}",
         "node_batch_size": axes.batch_size * axes.gpus,
         "case": axes.case,
         "precision": axes.precision,

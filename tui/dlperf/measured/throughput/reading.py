@@ -70,6 +70,8 @@ class Reading(RunSteps):
     """Tokens of a sample, where the log does not state them."""
     accumulation: int | None = None
     """Batches whose gradients are added up for one step, where the log does not state its global batch."""
+    parts: int = 1
+    """GPUs that hold one copy of the model together and train one batch."""
     estimates: dict[Hashable, Estimate] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Results by estimator: several rules need the same."""
 
@@ -96,7 +98,8 @@ class Reading(RunSteps):
         """
         declared = self.run.metadata
         per_gpu = self.batch_size or declared.batch_size
-        stated = per_gpu * self.total_gpus * (self.accumulation or 1) if per_gpu and self.total_gpus else None
+        copies = max(self.total_gpus // self.parts, 1) if self.total_gpus else None
+        stated = per_gpu * copies * (self.accumulation or 1) if per_gpu and copies else None
         given = stated if per_gpu != declared.batch_size else None
         if declared.global_batch_size and (given is None or declared.global_batch_size % given == 0):
             return declared.global_batch_size
