@@ -82,6 +82,37 @@ def test_a_precision_that_an_axis_of_the_result_excludes_becomes_one_with_a_plan
     assert expand(found, CATALOG).configurations
 
 
+def test_what_follows_from_the_other_axes_or_is_one_where_it_is_not_stated_is_no_difference():
+    row = published(context_parallel=2, fsdp=4, global_batch=64, gradient_accumulation=8, checkpointing="full")
+    found = nearest(row, replace(FOUR, hardware=("h100-8x",)), CATALOG)
+    texts = [str(each) for each in (*found.differences, *differing_axes(row, expand(found.selection, CATALOG)))]
+    assert texts == [
+        "hardware: 8-x-h100 there, h100-8x here",
+        "framework: torchtitan-2024-12 there, torchtitan here",
+        "compile: not stated there, yes here",
+    ]
+
+
+def test_a_value_that_cannot_be_set_is_listed_once():
+    row = published(sequence_length=131072)
+    found = nearest(row, FOUR, CATALOG)
+    texts = map(str, (*found.differences, *differing_axes(row, expand(found.selection, CATALOG))))
+    assert [text for text in texts if "sequence" in text] == ["sequence_length: 131072 there, 8192 here"]
+
+
+@pytest.mark.parametrize(("precision", "half"), [("fp16-pure", "fp16"), ("amp+auto", "bf16")])
+def test_half_precision_becomes_another_half_precision(precision, half):
+    row = replace(published("jax", precision), case="resnet50", axes=())
+    assert nearest(row, FOUR, CATALOG).selection.precisions == (half,)
+
+
+def test_a_batch_size_that_is_not_stated_becomes_one_of_the_case():
+    row = replace(published("pytorch"), case="resnet50", batch_size=0, axes=())
+    found = nearest(row, FOUR, CATALOG)
+    assert len(expand(found.selection, CATALOG).configurations) == 1
+    assert f"batch_size: not stated there, {found.selection.batch_sizes[0]} here" in map(str, found.differences)
+
+
 def test_the_verdict_is_the_share_of_the_throughput_of_a_gpu():
     point = Configuration("box", "torchtitan", "llama3-8b", "fp8", 2, 1, 4)
     again = ConfigurationResult(**field_values(point), campaign="mine", unit="tokens/s", value=29120.0)
@@ -93,7 +124,8 @@ def test_the_verdict_is_the_share_of_the_throughput_of_a_gpu():
     [
         (
             published("megatron-bridge-nemo-26.08"),
-            r"no framework of the catalogue runs megatron-bridge-nemo-26.08: name one by .*megatron-core, ",
+            r"no framework of the catalogue is called megatron-bridge-nemo-26.08: name one that runs llama3-8b by "
+            r"--framework \(megatron-core, ",
         ),
         (replace(published("megatron-bridge-nemo-26.08"), case="deepseek-v3"), "has no case 'deepseek-v3'"),
         (published(task="lora"), "the result is of lora, and no recipe of the catalogue trains so: reproduce "),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dlperf.catalog.axes import ACCUMULATION, AxisValue, Configuration, parse_scale
+from dlperf.catalog.axes import ONE_WHERE_ABSENT, AxisValue, Configuration, parse_scale
 from dlperf.errors import RequestError
 from dlperf.messages import Message, message
 from dlperf.plan.axes import declared_axes
@@ -27,12 +27,12 @@ _NEAREST = {
     "mxfp8": ("fp8", "bf16"),
     "nvfp4": ("fp8", "bf16"),
     "fp16": ("amp", "bf16"),
+    "fp16-pure": ("fp16", "amp", "bf16-pure", "bf16"),
+    "tf32": ("fp32",),
     "amp": ("bf16",),
 }
 """Precision → what comes nearest where a machine or recipe has not got it, best first."""
 _GLOBAL = "global_batch"
-_IMPLIED = (_GLOBAL, "fsdp")
-"""Axes of reports that follow from batch size and GPUs, where their values are the usual ones."""
 TASK = "task"
 """Axis of results of another training than the whole one of their case, such as LoRA."""
 
@@ -84,11 +84,12 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
             "reproduce a result of the whole training"
         )
     case = catalog.cases[point.case]
-    others = ", ".join(name for name, each in catalog.frameworks.items() if each.recipe_for(case))
+    others = ", ".join(_frameworks_for(point.framework, case, catalog))
     if not others:
         raise RequestError(f"no framework of the catalogue has a recipe for {case.id}: add one to catalog/frameworks/")
     if framework_id is None:
-        raise RequestError(f"no framework of the catalogue runs {point.framework}: name one by --framework ({others})")
+        called = f"no framework of the catalogue is called {point.framework}"
+        raise RequestError(f"{called}: name one that runs {case.id} by --framework ({others})")
     hardware = _machine(point, given, catalog)
     if framework_id not in catalog.frameworks:
         raise RequestError(f"unknown framework {framework_id!r}: see `dlperf catalog frameworks`")
@@ -97,7 +98,7 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
         raise RequestError(f"{framework_id} has no recipe for {case.id}: name another by --framework ({others})")
     scale = _scale(point, hardware, recipe, case)
     axes, unset = _axes(point, case, recipe, _gpus(scale))
-    batch_sizes = _batch_sizes(point.batch_size, recipe)
+    batch_sizes = _batch_sizes(point.batch_size, recipe.batch_sizes or (), case.batch_sizes)
     selection = replace(
         given,
         hardware=(hardware.id,),
@@ -114,7 +115,7 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
         *_differing("framework", point.framework, framework_id),
         *_differing("precision", point.precision, precision),
         *_differing("GPUs", point.scale, scale),
-        *_differing("batch_size", str(point.batch_size), str((*batch_sizes, point.batch_size)[0])),
+        *_differing("batch_size", _stated(point.batch_size), _stated(batch_sizes[0])),
         *(
             message("published_unset", axis=name, value=str(value))
             for name, value in unset
@@ -126,11 +127,11 @@ def nearest(point: Configuration, given: Selection, catalog: Catalog) -> Nearest
 
 def differing_axes(point: Configuration, plan: Plan) -> list[Message]:
     """Return the axes of the planned configuration that the result states otherwise, or does not state."""
-    stated, planned = dict(point.axes), plan.configurations[0].configuration
+    stated = {**dict.fromkeys(ONE_WHERE_ABSENT, 1), **dict(point.axes)}
     return [
         each
-        for name, value in planned.axes
-        for each in _differing(name, str(stated.get(name, "not stated")), str(value))
+        for name, value in plan.configurations[0].configuration.axes
+        for each in _differing(name, _stated(stated.get(name)), str(value))
     ]
 
 
@@ -142,21 +143,33 @@ def differing_conditions(original: Configuration, again: Configuration, ours: Ma
     """
     theirs = dict(original.axes)
     if _GLOBAL in theirs and again.batch_size:
-        ours = {_GLOBAL: again.batch_size * again.gpus_total * int(ours.get(ACCUMULATION, 1)), **ours}
+        ours = {_GLOBAL: again.samples_per_step, **ours}
     usual = (name for name, value in ours.items() if value == 1 and name not in theirs)  # one part: not divided
     skipped = {*usual, *(name for name, value in theirs.items() if _is_implied(original, name, value))}
     names = [name for name in {**theirs, **ours} if name not in skipped]
-    texts = [(name, str(theirs.get(name, "not stated")), str(ours.get(name, "not stated"))) for name in names]
+    texts = [(name, _stated(theirs.get(name)), _stated(ours.get(name))) for name in names]
     fields = ("hardware", "framework", "precision")
     points = [(name, str(getattr(original, name)), str(getattr(again, name))) for name in fields]
-    there, here = (str(point.batch_size or "not stated") for point in (original, again))
+    there, here = (_stated(point.batch_size) for point in (original, again))
     points += [("batch_size", there, here), ("GPUs", original.scale, again.scale)]
     return [each for point in (*points, *texts) for each in _differing(*point)]
+
+
+def _stated(value: AxisValue | None) -> str:
+    """Return the text of a value; a batch size of 0 is none."""
+    return "not stated" if value in (None, 0) else str(value)
 
 
 def _differing(name: str, there: str, here: str) -> Iterator[Message]:
     if there != here:
         yield message("published_differs", axis=name, there=there, here=here)
+
+
+def _frameworks_for(name: str, case: Case, catalog: Catalog) -> list[str]:
+    """Return the frameworks that run a case, those first whose title begins as a report's name."""
+    able = [each for each in catalog.frameworks.values() if each.recipe_for(case)]
+    begins = name.partition("-")[0]
+    return [each.id for each in sorted(able, key=lambda each: not each.title.lower().startswith(begins))]
 
 
 def _machine(point: Configuration, given: Selection, catalog: Catalog) -> Hardware:
@@ -172,15 +185,16 @@ def _precision(wanted: str, recipe: Recipe, possible: Possibilities) -> str:
     able = [name for name, reason in reasons.items() if reason is None]
     if not able:
         raise RequestError(str(reasons.get(wanted) or next(iter(reasons.values()))))
+    wanted = wanted.partition("+")[0]  # such as amp+auto of a report
     candidates = (wanted, *_NEAREST.get(wanted, ()), able[0])
     return next(name for name in candidates if name in able)
 
 
-def _batch_sizes(wanted: int | None, recipe: Recipe) -> tuple[int, ...]:
-    """Return the batch size, or the one of those offered that is nearest to it."""
-    if not wanted or not recipe.batch_sizes:
-        return (wanted,) if wanted else ()
-    return (min(recipe.batch_sizes, key=lambda offered: abs(offered - wanted)),)
+def _batch_sizes(wanted: int, fitting: Sequence[int], offered: Sequence[int]) -> tuple[int]:
+    """Return the batch size, or the one of those that fit that is nearest to it; where none is stated, the first."""
+    if not wanted:
+        return ((*fitting, *offered)[0],)
+    return (min(fitting or (wanted,), key=lambda size: abs(size - wanted)),)
 
 
 def _scale(point: Configuration, hardware: Hardware, recipe: Recipe, case: Case) -> str:
@@ -203,18 +217,17 @@ def _gpus(scale: str) -> int:
 def _axes(
     point: Configuration, case: Case, recipe: Recipe, gpus: int
 ) -> tuple[tuple[str, ...], list[tuple[str, AxisValue]]]:
-    """Return the axes that can be set on so many GPUs, as ``name=value``, and those that cannot."""
+    """Return the axes that can be set on so many GPUs, as ``name=value``, and those that no program here has."""
     declared, chosen, unset = declared_axes(case, recipe), [], []
     uneven = uneven_parts(point.axes, gpus)
     for name, value in point.axes:
         if name not in uneven and name in declared and str(value) in map(str, declared[name].values):
             chosen.append(f"{name}={value}")
-        elif not _is_implied(point, name, value):
+        elif name not in declared and not _is_implied(point, name, value):
             unset.append((name, value))
     return tuple(chosen), unset
 
 
 def _is_implied(point: Configuration, name: str, value: AxisValue) -> bool:
-    """Whether the configuration has the value without an axis: a batch on each GPU, weights divided over all GPUs."""
-    usual = dict(zip(_IMPLIED, ((point.batch_size or 0) * point.gpus_total, point.gpus_total), strict=True))
-    return usual.get(name) == value
+    """Whether a configuration has the value without an axis: a batch for each copy of a model, weights over all."""
+    return {_GLOBAL: point.samples_per_step, "fsdp": point.copies}.get(name) == value
