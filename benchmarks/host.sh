@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measure Llama-3 8B by training stacks, and GPT-2 and ResNet-50 by stock and tuned programs, on 1, 2, 4 … GPUs of one host.
+# Measure Llama-3 8B by all training stacks, and GPT-2 and ResNet-50 by stock and tuned programs, on 1, 2, 4 … GPUs of one host.
 #
 #     sh benchmarks/host.sh plan        what would run; touches no GPU
 #     sh benchmarks/host.sh run         run it, one campaign after the other; what is interrupted goes on when it is started again
@@ -32,9 +32,9 @@ plan | run) ;;
     exit 2
     ;;
 esac
-stacks="-c llama3-8b -b 1 --protocol dlperf-llm-steps"
-campaign llama3-8b-bf16 -f torchtitan,maxtext,huggingface,pytorch-compiled $stacks -p bf16 -g "$SCALES"
-campaign llama3-8b-fp8 -f torchtitan,pytorch-compiled,jax $stacks -p fp8 -g "$SCALES"
+stacks="-c llama3-8b -b 1 --protocol dlperf-llm-steps" # of every stack of the catalogue that has it
+campaign llama3-8b-bf16 $stacks -p bf16 -g "$SCALES"
+campaign llama3-8b-fp8 $stacks -p fp8 -g "$SCALES"
 programs="-f pytorch-compiled,jax,pytorch-stock,jax-stock -p bf16 -g $most"
 campaign gpt2-124m $programs -c gpt2-124m -b 64 --protocol dlperf-llm-gpus
 campaign resnet50 $programs -c resnet50 -b 256 --protocol dlperf-gpus
