@@ -112,12 +112,15 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
 
 def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched: Watched, site: Path) -> None:
     rows = (
-        measured("alpha", value=100.0, precision="amp", hardware="h100"),
+        measured("alpha", value=100.0, precision="amp", hardware="h100", findings=(warning("measured_once"),)),
         measured("alpha", value=130.0, precision="amp", hardware="h200", findings=(warning("measured_once"),)),
         measured("beta", value=90.0, precision="amp", hardware="h100"),
         measured("beta", value=160.0, precision="amp", hardware="h200", findings=(warning("one_synthetic_batch"),)),
+        measured("gamma", value=90.0, precision="amp", hardware="h100"),
         measured("gamma", value=150.0, precision="amp", hardware="h200", findings=(warning("measured_once"),)),
         measured("alpha", gpus=2, value=280.0, precision="amp", hardware="h200"),
+        measured("beta", value=80.0, precision="tf32", hardware="h100"),
+        measured("beta", value=160.0, precision="tf32", hardware="h200"),
         published("paddle", 8, 1600.0, precision="fp8", hardware="h100"),
         published("paddle", 64, 6400.0, precision="fp8", hardware="h100"),
         measured("alpha", value=400.0, precision="fp8", hardware="h200"),
@@ -127,21 +130,27 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     pair = watched.page.locator(".pair")
     expect(pair.locator(".large")).to_have_text(
         "At your prices one H200 costs 1.75 times as much as one H100. "
-        "By these results H200 is the cheaper one at FP8 alone."
+        "By these results H200 is the cheaper one at TF32 alone."
     )
-    watched.page.locator(".prices").get_by_label("H200").fill("2.8")  # 1.40 times as much: between 1.30 and 1.50
+    watched.page.locator(".prices").get_by_label("H200").fill("2.8")  # 1.40 times as much: between 1.30 and 1.67
     expect(pair.locator(".large")).to_have_text(
-        "At your prices one H200 costs 1.40 times as much as one H100. By these results H200 is the cheaper one at FP8 "
-        "alone. At AMP the best results and those of one program differ on it."
+        "At your prices one H200 costs 1.40 times as much as one H100. "
+        "By these results H200 is the cheaper one at TF32 alone. At AMP the programs differ on it."
     )
     watched.page.locator(".prices").get_by_label("H200").fill("3.5")
-    expect(pair.locator("p").last).to_contain_text("one H200 has 1.50–2.00 times the throughput of one H100.")
-    said = {
-        cells[0]: cells[1:4] for row in pair.locator("tbody tr").all() if (cells := row.locator("td").all_inner_texts())
-    }
-    assert said["AMP"] == ["1.50×", "H100 5.56 < H200 6.48", "1.30× Alpha · 1 GPU · 1 GPU †"]
-    assert said["FP8"] == ["2.00×", "H200 2.43 < H100 2.78", "–"]
-    assert [*said] == ["AMP", "FP8"], "that of one program first"  # on equal numbers of GPUs
+    expect(pair.locator("p").nth(1)).to_contain_text("one H200 had 1.30–2.00 times the throughput of one H100.")
+    alike, unlike = (table.locator("tbody tr") for table in pair.locator("table").all())
+    assert [row.locator("td").all_inner_texts()[:4] for row in alike.all()] == [
+        ["AMP", "1.67× †", "H100 6.17 < H200 6.48", "gamma Our measurements · batch 256"],
+        ["AMP", "1.30× †", "H100 5.56 < H200 7.48", "Alpha Our measurements · batch 256"],
+        ["TF32", "2.00×", "H200 6.08 < H100 6.94", "Beta Our measurements · batch 256"],
+    ]
+    both = "H100: a single trial\nH200: a single trial"
+    expect(alike.nth(1).locator(".doubt").first).to_have_attribute("title", both)
+    assert [row.locator("td").all_inner_texts()[:2] for row in unlike.all()] == [
+        ["FP8", "program, number of GPUs, origin"],  # of two programs: no ratio, and no part of the verdict
+        ["AMP", "program"],
+    ]
     expect(pair.locator("tr", has_text="paddle")).to_contain_text("not recomputed here")
     watched.page.get_by_label("Million images to train on").fill("2304")
     watched.page.get_by_label("GPUs used").fill("60")
@@ -153,8 +162,11 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     )
     watched.page.locator("select[name=precision]").select_option("AMP")
     expect(watched.page.locator(".costs tbody tr", has_text="H200").locator("td").nth(1)).to_have_text("150 †")
-    expect(pair.locator("tbody tr")).to_have_count(1)
-    expect(pair.locator("p").last).to_contain_text("one H200 has 1.50 times the throughput of one H100.")
+    expect(alike).to_have_count(2)
+    expect(pair.locator("p").nth(1)).to_contain_text("one H200 had 1.30–1.67 times the throughput of one H100.")
+    watched.page.locator("select[name=precision]").select_option("FP8")
+    expect(pair).to_contain_text("No program has results of both with equal settings")
+    expect(pair.locator(".large")).to_have_text("At your prices one H200 costs 1.75 times as much as one H100.")
     watched.page.locator("select[name=precision]").select_option("BF16")
     expect(pair).to_contain_text("At BF16 there are no results of both.")
     watched.page.locator("select[name=precision]").select_option("")
@@ -165,11 +177,11 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
         "no such program in dlperf; with Alpha: dlperf reproduce published/"
     )
     expect(watched.page.locator(".answer li").last).to_contain_text(
-        "Place 1 of 5 with the results of ResNet50V1.5 on H100. The table lists results on H100 PCIe, too."
+        "Place 1 of 7 with the results of ResNet50V1.5 on H100. The table lists results on H100 PCIe, too."
     )
     watched.page.locator("select[name=precision]").select_option("BF16")  # at which nothing ran
     expect(watched.page.locator(".answer")).to_contain_text("No third-party result with this model, GPU and precision.")
-    expect(watched.page.locator(".answer tbody tr")).to_have_count(5)
+    expect(watched.page.locator(".answer tbody tr")).to_have_count(6)
     watched.page.locator("select[name=precision]").select_option("FP32")
     expect(watched.page.locator(".answer li").first).to_contain_text(
         "this model, GPU and precision. On H100 PCIe: 200.0 % of the best third-party result 100"

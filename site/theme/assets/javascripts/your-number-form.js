@@ -116,8 +116,14 @@
   const trialsOf = one => [of(one.row, "n") && "n=" + of(one.row, "n"), text(of(one.row, "spread"), "spread")].filter(Boolean).join(", ");
   const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), scaleText(one.row),
     of(one.row, "settings"), trialsOf(one), of(one.row, "unchecked") && words.unchecked].filter(Boolean).join(" · ");
-  const doubt = one => of(one.row, "caveats") ? dlperf.doubt(address(one), of(one.row, "caveats")) : "";
-  const link = one => element("a", { href: address(one) }, nameOf(one));
+  const placeOf = one => [of(one.row, "hardware"), scaleText(one.row), trialsOf(one), of(one.row, "unchecked") && words.unchecked].filter(Boolean).join(" · ");
+  const doubt = (one, caveats = of(one.row, "caveats")) => caveats ? dlperf.doubt(address(one), caveats) : "";
+  const link = (one, said) => element("a", { href: address(one) }, said || nameOf(one));
+
+  /* In what two results are not of one program with equal settings. A program with a fault that another run's lacks is not the same. */
+  const CONDITIONS = { program: nameOf, gpu_count: one => gpusOf(one.row), numerics: precisionOf, ...Object.fromEntries(
+    ["batch_size", "settings", "published", "program_caveats"].map(name => [name, one => of(one.row, name)])) };
+  const unlike = (one, other) => Object.keys(CONDITIONS).filter(name => CONDITIONS[name](one) !== CONDITIONS[name](other)).map(name => words["differs_" + name]);
 
   /* A cell that is a list holds words and links, another one a number. A wide table is moved in a window of its own, like
      those that the theme finds in the page. */
@@ -150,5 +156,5 @@
   }
 
   dlperf.number = { root, form, say, percent, precisionOf, nameOfPrecision, isAt, noun, field, number, ofModel, ofOtherTask, axis, unitOf, readings,
-    typed, best, link, nameOf, conditionsOf, doubt, table, pricesTyped, offerAll, offerPrices, read, write };
+    typed, best, link, nameOf, conditionsOf, placeOf, doubt, unlike, table, pricesTyped, offerAll, offerPrices, read, write };
 })();

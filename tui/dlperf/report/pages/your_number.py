@@ -22,7 +22,7 @@ from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, FigureView, TableView
 from dlperf.table.model import ConfigurationResult
 
-SCRIPTS = ("bars.js", "your-number-form.js", "your-number-cost.js", "your-number.js")
+SCRIPTS = ("bars.js", "your-number-form.js", "your-number-cost.js", "your-number-pair.js", "your-number.js")
 """In the order in which they run."""
 WORDS: dict[str, str] = figures.TITLES["your_number"]
 """Name in the script → text."""
