@@ -72,7 +72,7 @@ def test_a_value_of_gpus_that_were_measured_together_is_their_median_with_their_
     text = dict(overview_pages(ENGLISH, data))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
     assert "median of 4 GPUs" in text
     assert "median of 4 GPUs" in text[text.index("{ #s_utilisation") :]
-    assert "one of 4 GPUs" in text[text.index("{ #s_repeats") :]
+    assert all(name in text[text.index("{ #s_repeats") :] for name in TOGETHER)
 
 
 def test_every_list_shows_the_value_that_stands_for_gpus_measured_together() -> None:
@@ -130,6 +130,20 @@ def test_the_page_of_a_result_leads_to_the_other_side_of_its_campaign() -> None:
     assert said.count("</a>") == 1
     assert "Beta 364.5" in said
     assert "on-0" not in said
+
+
+def report_of(data: SiteData) -> str:
+    return dict(overview_pages(ENGLISH, data))[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
+
+
+def test_a_report_says_how_all_gpus_of_a_claim_are_measured_and_judged_again() -> None:
+    data = on_gpus_in_turns()
+    text = report_of(data)
+    logs = text[text.index("{ #logs") :]
+    assert "Campaigns: on-0, on-1, on-2, on-3" in logs
+    a, b = (row.id for row in (data.results[4], data.results[0]))
+    assert f"dlperf compare {a} {b}" in text, "which names no campaign: it is judged over all"
+    assert "one command for each GPU" in text
 
 
 def test_a_chart_shows_what_no_known_fault_raises_before_what_has_more_trials() -> None:

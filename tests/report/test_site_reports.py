@@ -132,7 +132,9 @@ def test_configurations_of_a_report_are_called_by_what_sets_them_apart() -> None
 
 def test_a_report_gives_the_command_that_runs_it_again() -> None:
     selection = Selection(hardware=("my box",), cases=("a", "b"), batch_sizes=(256,), repeats=3)
-    assert run_command(selection) == "dlperf run --hardware 'my box' --case a,b --batch-size 256 --repeats 3"
+    command = "dlperf run --hardware 'my box' --case a,b --batch-size 256 --repeats 3"
+    assert run_command(selection) == command
+    assert run_command(replace(selection, first_seed=7)) == f"{command} --first-seed 7"
 
 
 def test_tf32_figures_that_were_published_as_fp32_say_so() -> None:

@@ -10,6 +10,7 @@ from claimable import CONDITIONS, LOW, PYTORCH, ROW, claimable, of_trials
 from dlperf.messages.finding import warning
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim
+from dlperf.verdicts.compare import Selector, compare
 from dlperf.verdicts.kinds import campaigns_in_turns
 from dlperf.verdicts.variation import Known, known_variation
 
@@ -28,6 +29,13 @@ def on_gpu(gpu: int | str, lead: float) -> list[ConfigurationResult]:
 def test_one_configuration_in_two_campaigns_is_no_pair_of_programs() -> None:
     rows = [replace(row, campaign=f"c{gpu}") for gpu in range(3) for row in on_gpu(gpu, 1.0)]
     assert campaigns_in_turns(rows[0], rows[2], rows) == []
+
+
+def test_a_claim_about_a_kind_is_one_comparison_whichever_of_its_gpus_are_named() -> None:
+    rows = [row for gpu in range(4) for row in on_gpu(gpu, 1.08 + gpu / 1000)]
+    sides = (Selector(row.id, {"framework": row.framework}) for row in rows[:2])
+    found = compare(rows, *sides)
+    assert [len(one.machines) for one in found.pairs] == [4]
 
 
 def test_three_gpus_of_a_kind_count_once_each() -> None:

@@ -61,6 +61,7 @@ def options_of_selection(selection: Selection) -> list[str]:
             words += [option, ",".join(map(str, values))]
     words += ["--repeats", str(selection.repeats)] if selection.repeats else []
     words += ["--protocol", selection.protocol] if selection.protocol else []
+    words += ["--first-seed", str(selection.first_seed)] if selection.first_seed != 1 else []
     return words
 
 

@@ -122,10 +122,19 @@ def compare(
 
 
 def claims_together(pairs: Sequence[Pair], context: Context, loss: float | None = None) -> tuple[Claim, ...]:
-    """Compare pairs, at the level that holds for all of them together."""
-    found = tuple(context.claim(*pair, loss) for pair in pairs)
+    """Compare pairs, at the level that holds for all of them together; a claim about a kind is one on all its GPUs."""
+    found = _once(context.claim(*pair, loss) for pair in pairs)
     together = replace(context, level=joint_level(found))
-    return found if together.level == context.level else tuple(together.claim(*pair, loss) for pair in pairs)
+    return found if together.level == context.level else tuple(together.claim(one.a, one.b, loss) for one in found)
+
+
+def _once(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Return claims without those about a kind that another one of these is, too: it names another GPU."""
+    found: dict[tuple[object, ...], Claim] = {}
+    for one in claims:
+        sides = one.machines or ((one.a, one.b),)
+        found.setdefault(tuple((row.campaign, row.id, row.metric) for pair in sides for row in pair), one)
+    return tuple(found.values())
 
 
 def _by_key(rows: Iterable[ConfigurationResult], axes: Sequence[str]) -> ByKey:

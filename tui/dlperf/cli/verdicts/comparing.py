@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
+from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -159,7 +161,8 @@ def _print_comparisons(outcome: Comparisons) -> None:
         print_note(f"not compared: {point}")
     for pair in (pair for pair in outcome.pairs if pair.of_kind):
         units = "GPUs, each on its own" if pair.b.gpus_total == 1 else "machines"
-        print_note(f"{pair.b.id}: B/A, interval, p and verdict are of the kind, over {len(pair.machines)} {units}")
+        over = f"the kind, over {len(pair.machines)} {units}"
+        print_note(f"{pair.b.id}: A and B are medians, B/A, interval, p and verdict are of {over}")
     for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
         print_note(f"different conditions, {count} of {len(outcome.pairs)}: {difference}")
 
@@ -187,7 +190,14 @@ def _pair_cells(pair: Claim) -> tuple[Any, ...]:
     both = [left if left == right else f"{left} / {right}" for left, right in axes]
     ratio = None if pair.ratio is None else f"{pair.ratio:.3f}"
     interval = " … ".join(f"{end:.3f}" for end in pair.interval or ())
+    a, b = (_of_kind(pair, row, side) for side, row in enumerate((a, b)))
     return (*both, figure_cell(a), figure_cell(b), b.unit, ratio, interval or None, pair.p, str(pair.verdict))
+
+
+def _of_kind(pair: Claim, row: ConfigurationResult, side: int) -> ConfigurationResult:
+    """Return a side of a claim, about a kind with the median of its GPUs."""
+    values = [machine[side].value or 0.0 for machine in pair.machines]
+    return replace(row, value=median(values)) if values else row
 
 
 def _missing_cells(item: Missing, side: str, values: tuple[str | None, str | None]) -> tuple[Any, ...]:

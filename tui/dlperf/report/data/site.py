@@ -185,6 +185,11 @@ class SiteData(NamedContents):
         """Return a result with those of other GPUs that were measured together with it."""
         return self._together.get((row.campaign, *point(row)), (row,))
 
+    def with_together(self, rows: Iterable[ConfigurationResult]) -> Rows:
+        """Return results, each followed by those of other GPUs that were measured together with it, by campaign."""
+        found = (one for row in rows for one in sorted(self.together(row), key=lambda each: each.campaign))
+        return tuple({id(one): one for one in found}.values())
+
     @cached_property
     def of_several_gpus(self) -> tuple[Rows, ...]:
         """Return the results of each configuration that GPUs of a kind ran together, each on its own."""

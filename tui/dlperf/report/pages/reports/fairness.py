@@ -114,7 +114,7 @@ def _contested(results: Results) -> list[ConfigurationResult]:
 
 
 def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, str]:
-    loaded = {name: value for name, value in merged(results).items() if name in SHOWN}
+    loaded = {name: value for name, value in merged(page.data.with_together(results)).items() if name in SHOWN}
     replaced = {page._(name) for name, known in REPLACED if known in loaded}
     of_the_machine = {name: value for name, value in machine_of(page, results).items() if name not in replaced}
     return {
@@ -127,7 +127,7 @@ def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, s
             distinct(figures.varying_axes(page.language, row, page.stated) for row in results)
         ),
         page._("Batch per GPU"): listed(page.language, (figures.batch_text(row) for row in results)),
-        page._("SM clock while measured"): _clocks(row for one in results for row in page.data.together(one)),
+        page._("SM clock while measured"): _clocks(page.data.with_together(results)),
     }
 
 
@@ -138,7 +138,12 @@ def _losses(page: Page, by_framework: Mapping[str, Results]) -> dict[str, dict[s
     }
     largest = max(set.intersection(*(set(rows) for rows in points.values())), default=(0, 0))
     measured = {
-        name: [trial.losses for row in rows.get(largest, ()) for trial in row.trials if trial.losses]
+        name: [
+            trial.losses
+            for row in page.data.with_together(rows.get(largest, ()))
+            for trial in row.trials
+            if trial.losses
+        ]
         for name, rows in points.items()
     }
     steps = common_steps([losses for side in measured.values() for losses in side])[-LOSS_STEPS:]

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from dlperf.catalog.model import Case
@@ -34,32 +35,35 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
     published, found = data.published.get(results[0].campaign), answers_of_site(data, results)
     rivals = [answer for answer in found if len(answer.ranked) > 1]
     shown = sorted(best_of_cases(found), key=lambda answer: answer.second is None)
+    on_all_gpus = data.with_together(results)
     return page.render(
         "report.md.j2",
         title=data.report_title(language, source, case),
         shared=shared_title(page, case, results),
         kind=data.kind(results[0].campaign),
-        campaigns=distinct(row.campaign for row in results),
+        campaigns=distinct(row.campaign for row in on_all_gpus),
         published=published,
         answers=headline(page, shown),
         all_sources=page.model_links(case),
         your_number=page.your_number(case) if any(row.value and counts_samples(row.unit) for row in results) else None,
         charts=[pictures.comparison_chart(page, answer) for answer in rivals if answer not in shown],
         verdict_commands="\n".join(_verdict_command(answer) for answer in rivals if answer.second),
-        findings=_findings(page, results),
+        on_gpus=len(on_all_gpus) > len(results),
+        findings=_findings(page, on_all_gpus),
         tf32=published is not None and any(row.precision == "tf32" for row in results),
         **_tested(page, results),
-        **conditions(page, results),
+        **conditions(page, on_all_gpus),
         differences=fairness(page, results),
         per_gpu=report_tables.per_gpu(page, published, results),
         **_figures(page, results, [row for answer in shown for row in answer.ranked]),
-        **_logs(page, published, results),
+        **_logs(page, published, on_all_gpus),
     )
 
 
 def _verdict_command(answer: Answer) -> str:
-    """Return the command that compares the highest of an answer with the second again."""
-    sides = [f"{row.campaign}/{row.id}" for row in (answer.second, answer.best) if row]
+    """Return the command that compares the highest of an answer with the second again, about a kind on all GPUs."""
+    of_kind = answer.claim is not None and answer.claim.of_kind
+    sides = [row.id if of_kind else f"{row.campaign}/{row.id}" for row in (answer.second, answer.best) if row]
     return shlex.join(("dlperf", "compare", *sides))
 
 
@@ -164,10 +168,11 @@ def _group_title(page: Page, group: at.ReportGroup, among: Collection[at.ReportG
 
 
 def _findings(page: Page, results: Results) -> list[tuple[Link, str]]:
+    """Return the caveats of results, of which those of several GPUs name their campaign."""
     return [
-        (page.subject(row, results), page.language.render(finding.message))
+        (replace(page.subject(row, results), aside=row.campaign if len(page.data.together(row)) > 1 else ""), words)
         for row in results
-        for finding in row.caveats
+        for words in (page.language.render(finding.message) for finding in row.caveats)
     ]
 
 

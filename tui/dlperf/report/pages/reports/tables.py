@@ -144,8 +144,11 @@ def utilisation(page: Page, results: Results) -> TableView:
 
 
 def single_runs(page: Page, results: Results) -> TableView:
-    """Return the value of every trial, with average and median, where there are several."""
-    repeated = [(row, values) for row in results for values in [_values(row)] if len(values) > 1]
+    """Return the value of every trial, with average and median, where there are several: on each GPU, where several
+    measured together."""
+    repeated = [
+        (row, values) for row in page.data.with_together(results) for values in [_values(row)] if len(values) > 1
+    ]
     most = max((len(values) for _, values in repeated), default=0)
     rows = [
         (
@@ -164,8 +167,8 @@ def single_runs(page: Page, results: Results) -> TableView:
 
 
 def _marks(page: Page, row: ConfigurationResult) -> list[str]:
-    """Return what trials in a list are marked with: caveats, and that they are of one of several GPUs."""
-    return [*(["†"] if row.caveats else []), *([page.gpus_text(row)] if len(page.data.together(row)) > 1 else [])]
+    """Return what trials in a list are marked with: caveats, and which of several GPUs they are of."""
+    return [*(["†"] if row.caveats else []), *([row.campaign] if len(page.data.together(row)) > 1 else [])]
 
 
 def missing(page: Page, results: Results) -> list[tuple[str, list[Link]]]:
