@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from html_text import Document
+from html_text import Document, rows_of
 from site_rows import measured
 from site_sample import campaign, sample
 
@@ -144,6 +144,17 @@ def test_a_report_says_how_all_gpus_of_a_claim_are_measured_and_judged_again() -
     a, b = (row.id for row in (data.results[4], data.results[0]))
     assert f"dlperf compare {a} {b}" in text, "which names no campaign: it is judged over all"
     assert "one command for each GPU" in text
+
+
+def test_a_report_lists_the_trials_of_a_comparison_in_their_order_on_each_gpu() -> None:
+    text = report_of(on_gpus_in_turns())
+    found = [row for row in rows_of(text[text.index("{ #s_order") :]) if row[0] in TOGETHER]
+    assert len(found) == 4 * 2 * 5
+    assert [row[:6] for row in found[:3]] == [
+        ["on-0", "GPU-0", "1", "2026-01-01T01:00:00", "Alpha", "402.9"],
+        ["on-0", "GPU-0", "2", "2026-01-01T01:01:00", "Beta", "366.3"],
+        ["on-0", "GPU-0", "3", "2026-01-01T02:00:00", "Alpha", "403"],
+    ]
 
 
 def test_a_chart_shows_what_no_known_fault_raises_before_what_has_more_trials() -> None:

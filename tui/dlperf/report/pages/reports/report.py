@@ -19,12 +19,14 @@ from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports import tables as report_tables
 from dlperf.report.pages.reports.conditions import conditions
 from dlperf.report.pages.reports.fairness import fairness
+from dlperf.report.pages.reports.order import trials_in_order
 from dlperf.report.pages.results import pictures
 from dlperf.report.pages.results.profiles import profile_links
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, Link, Listed, TableView, TextView, date, filled
 from dlperf.runs.published import PublishedFigure, PublishedReport
 from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import Claim
 
 Results = Sequence[ConfigurationResult]
 
@@ -48,6 +50,9 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
         your_number=page.your_number(case) if any(row.value and counts_samples(row.unit) for row in results) else None,
         charts=[pictures.comparison_chart(page, answer) for answer in rivals if answer not in shown],
         verdict_commands="\n".join(_verdict_command(answer) for answer in rivals if answer.second),
+        trials=[
+            (_compared(page, answer.claim), trials_in_order(page, answer.claim)) for answer in rivals if answer.claim
+        ],
         on_gpus=len(on_all_gpus) > len(results),
         findings=_findings(page, on_all_gpus),
         tf32=published is not None and any(row.precision == "tf32" for row in results),
@@ -57,6 +62,14 @@ def report(language: Language, data: SiteData, source: str, case: str, results: 
         per_gpu=report_tables.per_gpu(page, published, results),
         **_figures(page, results, [row for answer in shown for row in answer.ranked]),
         **_logs(page, published, on_all_gpus),
+    )
+
+
+def _compared(page: Page, found: Claim) -> str:
+    """Return the names of both sides of a claim, and on what they ran."""
+    names = (page.data.framework_title(row.framework, row.campaign) for row in (found.b, found.a))
+    return md.BETWEEN.join(
+        (*names, page.data.hardware_title(found.b.hardware), figures.point_text(page.language, found.b, page.stated))
     )
 
 
