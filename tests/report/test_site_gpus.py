@@ -157,6 +157,18 @@ def test_a_report_lists_the_trials_of_a_comparison_in_their_order_on_each_gpu() 
     ]
 
 
+def test_a_report_says_how_a_p_was_made_and_what_would_overturn_a_claim() -> None:
+    data = on_gpus_in_turns()
+    (answer,) = answers(data.results, data.context)
+    assert answer.claim is not None
+    assert answer.claim.found is not None
+    said = " ".join(Document(report_of(data)).text.split())
+    assert f"This p is {answer.claim.found.p / 6:.2g} of the paired t test over 4 GPUs" in said
+    assert "times 6: from three GPUs on" in said
+    assert "one more V100 on which Alpha is less than" in said
+    assert "a program of Beta that gains 10.0" in said
+
+
 def test_a_chart_shows_what_no_known_fault_raises_before_what_has_more_trials() -> None:
     data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
     (fault,) = sorted(UNFAIR)[:1]

@@ -11,7 +11,9 @@ from dlperf.messages.finding import warning
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import claim
 from dlperf.verdicts.compare import Selector, compare
+from dlperf.verdicts.inference.policies import LEVEL
 from dlperf.verdicts.kinds import campaigns_in_turns
+from dlperf.verdicts.overturning import least_further_lead
 from dlperf.verdicts.variation import Known, known_variation
 
 
@@ -36,6 +38,19 @@ def test_a_claim_about_a_kind_is_one_comparison_whichever_of_its_gpus_are_named(
     sides = (Selector(row.id, {"framework": row.framework}) for row in rows[:2])
     found = compare(rows, *sides)
     assert [len(one.machines) for one in found.pairs] == [4]
+    assert found.pairs[0].found is not None
+    assert found.pairs[0].found.policy.level == LEVEL, "it is one test"
+
+
+def test_a_claim_holds_with_one_more_gpu_from_the_lead_on_that_is_named() -> None:
+    rows = [row for gpu in range(4) for row in on_gpu(gpu, 1.08 + gpu / 1000)]
+    found = claim(*rows[:2], rows=rows)
+    least = least_further_lead(found)
+    assert least is not None
+    assert least_further_lead(found.inverse) == pytest.approx(least), "of the better side, whichever is named first"
+    for lead, code in ((least + 1e-3, "better"), (least - 1e-3, "cannot_tell")):
+        assert claim(*rows[:2], rows=[*rows, *on_gpu(4, 1 + lead)]).verdict.code == code
+    assert least_further_lead(claim(*rows[:2])) is None, "of one GPU"
 
 
 def test_three_gpus_of_a_kind_count_once_each() -> None:

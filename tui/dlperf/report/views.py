@@ -77,6 +77,10 @@ class Lead:
     """What is known to make a program of a claim faster, or may, and was not measured."""
     explained: str = ""
     """How much of a lead estimates explain."""
+    p_made: str = ""
+    """The p of the test, what it was multiplied by and why."""
+    overturning: str = ""
+    """What would overturn the verdict."""
 
 
 @dataclass(frozen=True)

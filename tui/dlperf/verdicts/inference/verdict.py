@@ -129,6 +129,8 @@ class Verdict:
     p: float
     loss: float
     """The loss that was sought."""
+    policy: Policy
+    """By which it was reached."""
     more: int | None = None
     """Further trials of each side that would probably decide; None where it is decided, or no number would. Of a claim,
     0 where a new campaign of as many would."""
@@ -136,6 +138,11 @@ class Verdict:
     @property
     def decided(self) -> bool:
         return self.code != "cannot_tell"
+
+    @property
+    def factor(self) -> int:
+        """What the p of the test was multiplied by: looks at the trials while there were fewer, other campaigns."""
+        return (self.policy.looks or 1) * self.policy.divisor
 
     @property
     def ahead(self) -> float:
@@ -178,7 +185,7 @@ def judge(evidence: Sides, policy: Policy) -> Verdict | None:
     more = None if code != "cannot_tell" else _more(evidence, policy, loss)
     is_open = code == "cannot_tell" and half > WIDEST
     low, high = (-math.inf, math.inf) if is_open else (math.expm1(difference - half), math.expm1(difference + half))
-    return Verdict(code, math.expm1(difference), low, high, p, loss, more)
+    return Verdict(code, math.expm1(difference), low, high, p, loss, policy, more)
 
 
 def _variance(evidence: Sides, b: int, a: int) -> tuple[float, float]:

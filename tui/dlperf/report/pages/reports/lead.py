@@ -12,6 +12,7 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, chip, gpus_of, work_of
 from dlperf.report.data import distinct, grouped
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.reports.grounds import overturning, p_made
 from dlperf.report.views import FigureView, Lead, Link
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import DECIDED, Claim
@@ -45,6 +46,8 @@ def lead(page: Page, answer: Answer) -> Lead:
         elsewhere=_elsewhere(page, found),
         untried=_untried(page, found),
         explained=_explained(page, found),
+        p_made=p_made(page, found),
+        overturning=overturning(page, found),
     )
 
 
