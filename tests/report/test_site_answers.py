@@ -281,7 +281,18 @@ def test_a_claim_says_how_far_losses_are_apart_and_how_far_seeds_make_them_diffe
     found = alike_losses(early, late)
     assert found is not None
     assert (found.step, found.difference < found.limit) == (20, True), "0.06 of 3 is more than of 4"
+    assert (found.a, found.b) == ((3.0, 3.04, 3.02), (3.06, 3.1, 3.08))
     assert alike_losses([()], [((100, 4.0),)]) is None
+
+
+def test_a_claim_says_between_which_losses_its_trials_are_and_what_is_known_of_it() -> None:
+    behind, ahead = measured("jax", value=400.0), measured("pytorch-compiled", value=430.0)
+    (claimed,) = answers([claimable(behind), claimable(ahead, turn=1)])
+    case = load_catalog(None).cases["bert-base"]
+    page = Page(ENGLISH, SiteData((behind, ahead), cases={behind.case: case}), at.HOME)
+    assert "pytorch-compiled 2 to 2 (5 trials), jax 2 to 2 (5 trials)" in lead(page, claimed).losses
+    assert case.ledger is not None
+    assert lead(page, claimed).losses.endswith(case.ledger.losses)
 
 
 def test_reasons_against_a_claim_name_frameworks_by_their_titles() -> None:

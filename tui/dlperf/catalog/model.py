@@ -129,6 +129,8 @@ class Ledger(Model):
     """Aspect → framework → what it is there."""
     untried: dict[Id, str] = {}
     """Framework → what is known to make its program faster, or may, and was not measured; shown beside claims."""
+    losses: str = ""
+    """What is known of how far the losses of its trials are apart; shown beside claims."""
     estimated: dict[Id, dict[AxisName, Annotated[float, Field(gt=0, lt=100)]]] = {}
     """Framework → aspect that differs → percent of a step that its program takes longer for it, by an estimate."""
 

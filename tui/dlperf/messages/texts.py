@@ -39,7 +39,7 @@ def extract_ledger(file: IO[bytes], *_: object, **__: object) -> Iterator[tuple[
 
     ledger = yaml.safe_load(file).get("ledger", {})
     sides = (ledger.get("equal", {}), ledger.get("untried", {}), *ledger.get("differ", {}).values())
-    for text in (text for side in sides for text in side.values()):
+    for text in filter(None, (ledger.get("losses"), *(text for side in sides for text in side.values()))):
         yield 1, None, text, []
 
 

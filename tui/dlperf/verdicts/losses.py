@@ -23,6 +23,9 @@ class Alike:
     """Relative, of B and A."""
     limit: float
     """Within which they count as alike, from how much they vary."""
+    a: tuple[float, ...] = ()
+    """Losses of the trials of A at the step, and ``b`` of B."""
+    b: tuple[float, ...] = ()
 
     @property
     def said(self) -> Message:
@@ -32,8 +35,8 @@ class Alike:
 def alike_losses(a: Sequence[Losses], b: Sequence[Losses]) -> Alike | None:
     """Return how far apart programs are that are shown to train alike; None where no losses above 0 are printed."""
     steps = common_steps((*a, *b))
-    tested = [(step, _verdict(*_at(step, a, b), len(steps))) for step in steps]
-    known = [Alike(step, found.difference, found.loss) for step, found in tested if found]
+    tested = [(step, sides, _verdict(*sides, len(steps))) for step in steps for sides in [_at(step, a, b)]]
+    known = [Alike(step, found.difference, found.loss, *map(tuple, sides)) for step, sides, found in tested if found]
     return max(known, key=lambda each: abs(each.difference), default=None)
 
 

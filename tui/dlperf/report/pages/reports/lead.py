@@ -42,7 +42,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         brief=page.verdict(found),
         power=page.language.semicolon.join(_clock_and_power(page, _sides(answer.best, second, found))),
         machines=tuple(_on_machine(page, *pair) for pair in found.machines),
-        losses=page.language.render(found.alike.said).replace(" %", f"{md.NO_BREAK}%") if found.alike else "",
+        losses=_losses(page, found),
         elsewhere=_elsewhere(page, found),
         untried=_untried(page, found),
         explained=_explained(page, found),
@@ -63,6 +63,27 @@ def with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
     printed = distinct(one.framework_version.partition("+")[0] for one in probed if one)
     link = page.framework_link(rows[0].framework, rows[0].campaign)
     return replace(link, text=" ".join((link.text, "/".join(filter(None, printed)))).strip())
+
+
+def _losses(page: Page, found: Claim) -> str:
+    """Return how far the losses of a claim are apart, those of which trials, and what is known of it."""
+    alike, ledger = found.alike, _ledger(page, found)
+    if alike is None:
+        return ""
+    sides = ((found.b, alike.b), (found.a, alike.a)) if found.improves else ((found.a, alike.a), (found.b, alike.b))
+    told = page.language.separator.join(
+        page._(
+            "{framework} {low} to {high} ({count} trials)",
+            framework=page.data.framework_title(row.framework, row.campaign),
+            low=f"{min(losses):.3g}",
+            high=f"{max(losses):.3g}",
+            count=str(len(losses)),
+        )
+        for row, losses in sides
+    )
+    said = page.language.render(alike.said).replace(" %", f"{md.NO_BREAK}%")
+    there = page._("The losses there: {losses}.", losses=told)
+    return page.language.gap.join(filter(None, (said, there, page._(ledger.losses) if ledger else "")))
 
 
 def _ledger(page: Page, found: Claim) -> Ledger | None:
