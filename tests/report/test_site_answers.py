@@ -25,7 +25,7 @@ from dlperf.report.pages.home import best_of_cases, by_weight, every_answer, hom
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports.lead import lead
 from dlperf.report.pages.reports.report import report, reports_index
-from dlperf.report.pages.results.pictures import comparison_chart
+from dlperf.report.pages.results.pictures import comparison_chart, ranked_bars
 from dlperf.report.site import locations as at
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim
@@ -260,6 +260,18 @@ def test_a_claim_states_what_was_not_measured_of_both_the_side_behind_first() ->
     assert lead(page, claimed).explained.replace(md.NO_BREAK, " ").endswith("the lead: about 4.7 % against 2.5 %.")
     (untold,) = answers([behind, ahead])
     assert (lead(page, untold).untried, lead(page, untold).explained) == ("", "")
+
+
+def test_cards_say_of_tuned_programs_that_they_are() -> None:
+    tuned = [
+        replace(measured(name, value=value), tuning="tuned") for name, value in (("alpha", 430.0), ("beta", 400.0))
+    ]
+    answer = Answer(tuple(tuned), ALONE)
+    page = Page(ENGLISH, SiteData(answer.ranked), at.HOME)
+    assert [bar.aside.partition(md.BETWEEN)[0] for bar in ranked_bars(page, answer)] == ["tuned", "tuned"]
+    found = lead(page, answer)
+    assert found.first is not None
+    assert found.first.aside == "tuned"
 
 
 def test_a_claim_states_the_lead_of_the_same_two_on_other_gpus() -> None:

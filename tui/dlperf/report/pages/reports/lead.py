@@ -29,8 +29,8 @@ def lead(page: Page, answer: Answer) -> Lead:
     if found is None or second is None:
         return Lead()
     return Lead(
-        first=with_version(page, [answer.best]),
-        second=with_version(page, [second]),
+        first=_with_tuning(page, answer.best),
+        second=_with_tuning(page, second),
         value=_value(page, answer, second),
         verdict=found.verdict.code,
         percent=unbreakable(figures.percent((found.gain or 1.0) - 1)),
@@ -63,6 +63,11 @@ def with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
     printed = distinct(one.framework_version.partition("+")[0] for one in probed if one)
     link = page.framework_link(rows[0].framework, rows[0].campaign)
     return replace(link, text=" ".join((link.text, "/".join(filter(None, printed)))).strip())
+
+
+def _with_tuning(page: Page, row: ConfigurationResult) -> Link:
+    """Return the framework with its version, and that its program is tuned, which its name does not say."""
+    return replace(with_version(page, [row]), aside=figures.with_tuning(page.language, row))
 
 
 def _losses(page: Page, found: Claim) -> str:

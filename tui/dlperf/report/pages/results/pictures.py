@@ -40,10 +40,11 @@ def ranked_bars(page: Page, answer: Answer, most: int | None = None) -> tuple[Ba
     """Return the frameworks of a comparison as bars, with their precisions if these differ."""
     each = [answer.on_each_machine(row) or page.data.together(row) for row in answer.ranked]
     each = sorted(each, key=lambda gpus: -median(one.score for one in gpus))[:most]
-    drawn = _bars(page, each)
+    drawn = zip(_bars(page, each), (gpus[0] for gpus in each), strict=True)
+    tuned = [replace(bar, aside=figures.with_tuning(page.language, row, bar.aside)) for bar, row in drawn]
     if not answer.mixed:
-        return drawn
-    named = zip(drawn, (gpus[0] for gpus in each), strict=True)
+        return tuple(tuned)
+    named = zip(tuned, (gpus[0] for gpus in each), strict=True)
     return tuple(replace(bar, name=f"{bar.name} ({figures.precision_text(page.language, row)})") for bar, row in named)
 
 
