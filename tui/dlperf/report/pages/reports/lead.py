@@ -100,6 +100,11 @@ def _ledger(page: Page, found: Claim) -> Ledger | None:
 def _untried(page: Page, found: Claim) -> str:
     """Return what the ledger says was not measured of the two programs of a claim, that of the side behind first."""
     ledger, better = _ledger(page, found), found.of_better
+    if ledger and better.b.tuning == "stock":
+        return page._(
+            "what makes the tuned programs faster; of stock programs, which follow each framework's documentation, "
+            "nothing else is listed"
+        )
     texts = ((row, ledger.untried.get(row.framework, "")) for row in (better.a, better.b)) if ledger else ()
     return page.language.semicolon.join(
         page.language.colon.join((page.data.framework_title(row.framework, row.campaign), page._(text)))
