@@ -213,7 +213,7 @@ async def test_a_node_that_dies_is_lost_and_ends_its_siblings(executor, tmp_path
         await asyncio.sleep(0.01)
     observation = await finished(executor, trial)
     assert observation.state is State.LOST
-    assert str(observation.cause).startswith("node node1: the supervisor and its processes have ended")
+    assert str(observation.cause).startswith("node node1: the supervisor died")
     assert processes_of(trial) == []
 
 

@@ -18,6 +18,7 @@ from dlperf.nodes.supervisor.processes import identity_of, process_stat, running
 from dlperf.nodes.supervisor.scope import close_group, group_pids, open_group
 from dlperf.nodes.supervisor.trial.endings import sweep
 from dlperf.runs.records import State
+from waiting import until_async
 
 WITHOUT_GROUP = """
 import sys
@@ -81,6 +82,24 @@ async def test_a_trial_without_folder_and_supervisor_is_not_over_while_its_paylo
     observation = await finished(executor, trial)
     assert (observation.state, observation.cause and observation.cause.code) == (State.LOST, "supervisor_died")
     assert processes_of(trial) == []
+
+
+async def test_what_a_killed_supervisor_left_is_removed_though_its_payload_ended_before_that_was_seen(
+    executor, home, tmp_path
+):
+    trial = shell_trial(tmp_path, held("echo up"))
+    reference = await executor.submit(trial)
+    await printed(executor, trial, b"up\n")
+    folder = folder_of(home, trial) / "here"
+    temporary = json.loads((folder / "supervisor.json").read_text())["temporary"]
+    os.kill(reference.data["nodes"]["here"]["pid"], signal.SIGKILL)
+    (home / "go").touch()
+    await until_async(lambda: processes_of(trial) == [], "its payload runs")
+    observation = await finished(executor, trial)
+    assert (observation.state, observation.cause and observation.cause.code) == (State.LOST, "supervisor_died")
+    assert json.loads((folder / "exit.json").read_text())["state"] == "lost"
+    with pytest.raises(FileNotFoundError):
+        os.rmdir(temporary)
 
 
 SUCCEEDED = {"schema": 1, "state": "succeeded", "cause": {"code": "exit_code", "code_value": 0}, "code": 0}

@@ -113,9 +113,7 @@ async def test_a_node_that_was_powered_off_is_lost_and_keeps_its_log(executor, n
     observation = await finished(executor, trial)
     await executor.collect(trial)
     assert observation.state is State.LOST
-    assert str(observation.cause).startswith(
-        "node n2: the supervisor and its processes have ended without an exit file"
-    )
+    assert str(observation.cause).startswith("node n2: the supervisor died")
     assert str(observation.nodes[0].cause) == "cancelled because node n2 failed"
     assert log_of(trial, "n2") == written
     assert lines(2000).startswith(written)

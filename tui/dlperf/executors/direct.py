@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from dlperf.errors import DlperfError, UnreachableError
@@ -11,7 +12,7 @@ from dlperf.executors.base import CheckItem, Trial, TrialReference
 from dlperf.executors.machines import all_of
 from dlperf.executors.supervised import CANCEL_GRACE_SECONDS, ROUND_SECONDS, SupervisedExecutor
 from dlperf.executors.tasks import NodeTask, container_facts, node_tasks
-from dlperf.executors.verdict import cause_of_problem, node_observation
+from dlperf.executors.verdict import cause_of_problem, is_unswept, node_observation
 from dlperf.messages import message
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import Facts, Hello, NodeReport
@@ -108,7 +109,9 @@ class DirectExecutor(SupervisedExecutor):
         except DlperfError as error:
             self._note_silence(client, tasks, error)
             return
-        for task, report in zip(tasks, reports, strict=True):
+        for task, seen in zip(tasks, reports, strict=True):
+            left = seen.orphaned or (is_unswept(seen) and task.key not in self._asked_to_end)
+            report = replace(seen, orphaned=left)
             self._note_answer(task, node_observation(task.node.name, report, task.starts))
             await self._clean_up(task, report)
 

@@ -32,6 +32,11 @@ def node_observation(node: str, report: NodeReport, starts: bool = True) -> Node
     return replace(seen, state=State.LOST, cause=_why_lost(report), ended=_heartbeat(report))
 
 
+def is_unswept(report: NodeReport) -> bool:
+    """Whether a supervisor died without an exit file: what it made is still there, also where no process is."""
+    return not report.alive and not report.rebooted and report.supervisor is not None and report.exit is None
+
+
 def cause_of_problem(node: str, problem: NodeProblem) -> Message:
     return NodeFileError(node, problem["file"], problem["reason"]).message
 
