@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from scripted import planned
 
-from dlperf.campaign.readiness import Start, launches_to_check, start_items, start_of, starts_of
+from dlperf.campaign.readiness import launches_to_check
+from dlperf.campaign.starting import Start, start_items, start_of, starts_of
 from dlperf.executors.direct import DirectExecutor
 from dlperf.plan import Container, Launch, Node, Plan, Selection
 from waiting import until_async

@@ -9,7 +9,7 @@ import pytest
 from slurm_trials import executor, slurm_trial
 from trials import finished, run_to_end, seen
 
-from dlperf.campaign.readiness import start_items, start_of
+from dlperf.campaign.starting import start_items, start_of
 from dlperf.errors import DlperfError
 from dlperf.plan import Configuration, Container, PlannedConfiguration, PlannedProtocol
 from dlperf.runs.archive import TrialFiles

@@ -18,7 +18,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from pydantic import TypeAdapter, ValidationError
 
 from dlperf.campaign.dependencies import OpenExecutor
-from dlperf.campaign.readiness import locked_launch, short_trial
+from dlperf.campaign.starting import locked_launch, short_trial
 from dlperf.errors import DlperfError, RequestError
 from dlperf.executors.wheels import Locked, cache_folder, keep_wheels, locked_requirements, normal_name
 from dlperf.plan import Launch, Plan
