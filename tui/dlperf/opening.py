@@ -49,6 +49,18 @@ def read_bytes(path: Path, offset: int = 0) -> bytes:
         os.close(descriptor)
 
 
+def size_of(path: Path) -> int:
+    """Return the size of a file in bytes, 0 where there is none.
+
+    Raises:
+        OSError: that cannot be found out.
+    """
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def last_line(path: Path) -> str:
     """Return the last line of a regular file that is not blank, of its last 4 KiB; empty where there is none.
 

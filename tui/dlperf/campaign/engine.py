@@ -22,7 +22,7 @@ from dlperf.campaign.progress import ProgressFile
 from dlperf.campaign.rules import events_after_end, events_of_request, is_infrastructure, is_repeat
 from dlperf.campaign.running import RunningTrial, TrialEnd, Watch, ending_of
 from dlperf.campaign.stages import Stages
-from dlperf.errors import DlperfError, RequestError, StorageError
+from dlperf.errors import RequestError, StorageError
 from dlperf.evidence.logs import LogReader
 from dlperf.executors.base import Executor, Observation, Trial
 from dlperf.executors.verdict import (
@@ -37,12 +37,13 @@ from dlperf.executors.verdict import (
 from dlperf.measured.findings.telemetry import disturbance
 from dlperf.measured.model import TrialResult
 from dlperf.messages import quoted
+from dlperf.opening import size_of
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import figure_data
 from dlperf.runs.lock import engine_lock
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import CampaignRecord, Event, Request, State, utc_now
-from dlperf.runs.store import read_campaign, read_records, write_record
+from dlperf.runs.store import read_campaign, write_record
 from dlperf.verification.remembered import RightTrials
 from dlperf.version import version
 
@@ -81,9 +82,8 @@ class Engine:
         self._dependencies = dependencies
         self._timeouts = timeouts
         self._executors: dict[str, Executor] = {}
-        self._watches: dict[str, Watch] = {}
-        """By id of hardware, as ``_stages_of``."""
         self._stages_of: dict[str, Stages] = {}
+        """By id of hardware."""
         self._machines = Machines()
         self._journal = EngineJournal(paths, record)
         self._right = RightTrials(WorkspacePaths(paths.directory.parents[1]), paths)
@@ -160,13 +160,11 @@ class Engine:
     def _take_up(self, key: TrialKey, demands: tuple[Demand, ...]) -> RunningTrial:
         planned = self._planned[key.configuration]
         trial_paths = self._paths.trial(key)
-        retry_of = self._journal.trials[key].retry_of
-        record = trial_record(self._record, key, retry_of)
+        record = trial_record(self._record, key, self._journal.trials[key].retry_of)
         write_record(trial_paths.trial, record, durable=False)  # the next engine would write it again
         together = array_numbers(planned, key, self._journal.trials)
         trial = Trial(record.trial_id, planned.launch, trial_paths, together)
-        log = trial_paths.node(planned.launch.nodes[0].name).log
-        live = LiveLog(log, planned, self._dependencies.formats)
+        live = LiveLog(trial_paths.node(planned.launch.nodes[0].name).log, planned, self._dependencies.formats)
         running = RunningTrial(key, trial, planned, demands, live, key in self._journal.cancelling)
         self._running[key] = running
         self._abandoned.discard(key)
@@ -211,18 +209,16 @@ class Engine:
     def _stages(self, running: RunningTrial) -> Stages:
         hardware = running.planned.configuration.hardware
         if hardware not in self._stages_of:
-            executor = self._executor(running.planned.launch.executor)
-            watch = self._watches[hardware] = Watch(executor, self._observed, self._running)
+            name = running.planned.launch.executor
+            if name not in self._executors:
+                self._executors[name] = self._dependencies.open_executor(name)
+            executor = self._executors[name]
+            watch = Watch(executor, self._observed, self._running)
             logs = LogReader(self._dependencies.formats)
             self._stages_of[hardware] = Stages(
                 executor, watch, self._journal, self._machines, logs, self._right, self._timeouts, self._hand_over
             )
         return self._stages_of[hardware]
-
-    def _executor(self, name: str) -> Executor:
-        if name not in self._executors:
-            self._executors[name] = self._dependencies.open_executor(name)
-        return self._executors[name]
 
     def _observed(self, running: RunningTrial, observation: Observation) -> None:
         known = self._journal.trials[running.key]
@@ -256,40 +252,21 @@ class Engine:
         if time.monotonic() - running.late_at >= self._timeouts.late:
             running.end(TrialEnd(State.TIMED_OUT, why_overdue(running.trial.deadline, 2 * self._timeouts.late)))
         elif running.timing_out is None or running.timing_out.done():
-            executor = self._executor(running.planned.launch.executor)
-            running.timing_out = self._spawn(executor.time_out(running.trial))
+            running.timing_out = self._spawn(self._stages(running).executor.time_out(running.trial))
 
     async def _watch_requests(self) -> None:
         """Wake the engine when somebody asks for something: a pass over all trials is too slow to be made often."""
         size = 0
         while True:
             with suppress(OSError):
-                found = self._size_of_requests()
-                if found != size:
-                    size = found
+                before, size = size, size_of(self._paths.control)
+                if size != before:
                     self._wake.set()
             await asyncio.sleep(self._timeouts.requests)
 
     def _handle_requests(self) -> None:
-        requests, offset = self._new_requests()
-        for number, request in enumerate(requests, start=1):
-            done = offset if number == len(requests) else self._journal.requests_read
-            self._handle(request, done)
-
-    def _new_requests(self) -> tuple[list[Request], int]:
-        """Read what was asked since; a file that cannot be read asks nothing, and a shorter one is another one."""
-        with suppress(OSError, DlperfError):
-            if self._size_of_requests() < self._journal.requests_read:
-                self._journal.requests_read = 0
-            return read_records(self._paths.control, Request, self._journal.requests_read)
-        return [], self._journal.requests_read
-
-    def _size_of_requests(self) -> int:
-        """Return the size of the file in bytes, 0 where there is none. Raises OSError if that cannot be found out."""
-        try:
-            return self._paths.control.stat().st_size
-        except FileNotFoundError:
-            return 0
+        for request, offset in self._journal.new_requests():
+            self._handle(request, offset)
 
     def _handle(self, request: Request, offset: int) -> None:
         now = utc_now()
@@ -299,8 +276,7 @@ class Engine:
             follow = events_of_request(request, self._journal.trials, now)
             follow += self._journal.reliability.restore_machines(follow)
         except RequestError as error:
-            follow, cause = [], quoted(str(error))
-            data["refused"] = str(error)
+            follow, cause, data["refused"] = [], quoted(str(error)), str(error)
         self._journal.write(Event(now, "request", request.trial, cause=cause, source="viewer", data=data), *follow)
         for key in self._journal.cancelling & self._running.keys():
             self._cancel(self._running[key])
@@ -331,11 +307,10 @@ class Engine:
 
     async def _close(self) -> None:
         """Close all connections; payloads continue on the nodes."""
-        loop = asyncio.get_running_loop()
         for number in SIGNALS:
-            loop.remove_signal_handler(number)
-        for watch in self._watches.values():
-            watch.stop()
+            asyncio.get_running_loop().remove_signal_handler(number)
+        for stages in self._stages_of.values():
+            stages.watch.stop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

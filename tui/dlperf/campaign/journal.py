@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from dlperf.campaign.rules import trials_to_cancel
-from dlperf.errors import RequestError
+from dlperf.errors import DlperfError, RequestError
 from dlperf.executors.base import UNREACHABLE, CheckItem, NodeObservation
 from dlperf.messages import Message, message, quoted
 from dlperf.nodes.transport import Machine
+from dlperf.opening import size_of
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.journal import CampaignFold, trial_key
 from dlperf.runs.paths import CampaignPaths
@@ -179,7 +180,7 @@ class EngineJournal(CampaignFold):
 
     def __init__(self, paths: CampaignPaths, record: CampaignRecord) -> None:
         super().__init__(record)
-        self._path = paths.journal
+        self._paths = paths
         self.reliability = Reliability(record.configurations)
         self.requests_read = 0
         """Bytes of ``control.jsonl`` that have been handled."""
@@ -197,9 +198,21 @@ class EngineJournal(CampaignFold):
         Raises:
             StorageError: the journal cannot be written.
         """
-        append_records(self._path, events, durable)
+        append_records(self._paths.journal, events, durable)
         for event in events:
             self.take(event)
+
+    def new_requests(self) -> list[tuple[Request, int]]:
+        """Return what was asked since, each with the bytes that are handled after it.
+
+        A file that cannot be read asks nothing, and a shorter one is another one.
+        """
+        with suppress(OSError, DlperfError):
+            if size_of(self._paths.control) < self.requests_read:
+                self.requests_read = 0
+            requests, end = read_records(self._paths.control, Request, self.requests_read)
+            return [(one, self.requests_read) for one in requests[:-1]] + [(one, end) for one in requests[-1:]]
+        return []
 
     def note_silence(self, key: TrialKey, node: str, why: Message | None) -> None:
         """Journal that a node answers again (None) or why it does not, unless that is known."""

@@ -7,6 +7,7 @@ from sys import float_info
 from typing import Any
 
 from dlperf.messages import Message, message, quoted
+from dlperf.opening import size_of
 from dlperf.plan import TrialKey
 from dlperf.runs.names import file_name
 from dlperf.runs.paths import CampaignPaths
@@ -140,7 +141,7 @@ class CampaignReader:
 
     def refresh(self) -> CampaignStatus:
         """Return the present state; the same object while nothing was appended."""
-        size = self._size()
+        size = size_of(self.paths.journal)
         if size < self._offset:  # a journal only grows: a shorter one belongs to a new campaign of the same name
             self._start()
         if size != self._offset or not size:
@@ -156,12 +157,6 @@ class CampaignReader:
             self._fold.take(event)
         if self._offset != before:
             self.status = self._fold.status()
-
-    def _size(self) -> int:
-        try:
-            return self.paths.journal.stat().st_size
-        except FileNotFoundError:
-            return 0
 
 
 def campaign_status(paths: CampaignPaths) -> CampaignStatus:

@@ -9,7 +9,7 @@ from pathlib import Path
 import dlperf
 from dlperf.campaign.create import create_campaign, refuse_examples
 from dlperf.errors import DlperfError, RequestError
-from dlperf.opening import last_line, private_writer
+from dlperf.opening import last_line, private_writer, size_of
 from dlperf.plan import Plan
 from dlperf.runs.control import ask
 from dlperf.runs.journal import campaign_status
@@ -63,7 +63,7 @@ def start_detached(workspace: WorkspacePaths, paths: CampaignPaths) -> int:
     Raises:
         DlperfError: it ended at once, or did not begin in time; the error quotes the last line of ``engine.log``.
     """
-    begun = paths.journal.stat().st_size if paths.journal.exists() else 0
+    begun = size_of(paths.journal)
     process = _spawn(workspace, paths)
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:

@@ -118,10 +118,11 @@ def _gated_plan(workspace: Workspace, selection: Selection, gate: str, chosen: O
 def resume(context: typer.Context, campaign: options.CampaignArgument, detach: DetachOption = False) -> None:
     """Resume a campaign. Adopts its running trials, starts the remaining ones, lifts a pause."""
     from dlperf.cli.running.foreground import run_in_foreground
+    from dlperf.opening import size_of
     from dlperf.view.start import lift_pause, start_detached
 
     workspace, paths = _find(context, campaign)
-    asked_at = _journal_size(paths)
+    asked_at = size_of(paths.journal)
     if lift_pause(paths) is not None:
         _wait_for_answer(paths, asked_at)
     elif detach:
@@ -167,6 +168,7 @@ def _request(paths: CampaignPaths, action: Action, trial: str | None) -> int:
     That a running engine can cancel its campaign is not checked: reading the plan may take longer than the answer.
     """
     from dlperf.campaign.rules import check_request
+    from dlperf.opening import size_of
     from dlperf.runs.control import ask
     from dlperf.runs.journal import campaign_status
     from dlperf.runs.lock import engine_pid
@@ -178,13 +180,9 @@ def _request(paths: CampaignPaths, action: Action, trial: str | None) -> int:
     key = find_key(paths, trial) if trial is not None else None
     if key or action == "retry" or engine_pid(paths) is None:
         check_request(action, key, campaign_status(paths))
-    asked_at = _journal_size(paths)
+    asked_at = size_of(paths.journal)
     ask(paths, action, key)
     return asked_at
-
-
-def _journal_size(paths: CampaignPaths) -> int:
-    return paths.journal.stat().st_size if paths.journal.exists() else 0
 
 
 def _request_from_engine(workspace: WorkspacePaths, paths: CampaignPaths, action: Action, trial: str | None) -> None:
