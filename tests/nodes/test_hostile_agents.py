@@ -20,7 +20,7 @@ from dlperf.errors import DlperfError, StorageError, UnreachableError
 from dlperf.executors import direct
 from dlperf.executors.base import Trial
 from dlperf.executors.direct import DirectExecutor
-from dlperf.nodes import agent_channel, client
+from dlperf.nodes import agent_channel, connection
 from dlperf.nodes.answers import ANSWER_BYTES, ANSWER_VALUES
 from dlperf.nodes.bootstrap import ANSWER, READY
 from dlperf.nodes.client import NodeClient
@@ -36,8 +36,8 @@ ANSWERS_PER_EXAMPLE = 20
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.0)
-    monkeypatch.setattr(client, "LONGEST_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(connection, "FIRST_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(connection, "LONGEST_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(direct, "SHORTEST_WAIT_SECONDS", 0.0)
 
 
@@ -93,7 +93,7 @@ IN_ANOTHER_PROCESS = """
 import asyncio, sys
 from pathlib import Path
 import test_hostile_agents as suite
-suite.client.FIRST_DELAY_SECONDS = suite.client.LONGEST_DELAY_SECONDS = 0.0
+suite.connection.FIRST_DELAY_SECONDS = suite.connection.LONGEST_DELAY_SECONDS = 0.0
 for seed in range(50):
     asyncio.run(suite._use(suite.FakeAgent(seed), suite._trial(Path(sys.argv[1]) / str(seed))))
 for beginning, then, reason, most_bytes in suite.ENDLESS:

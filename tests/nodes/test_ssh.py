@@ -155,7 +155,7 @@ async def test_a_server_that_says_nothing_is_given_up(sshd: Sshd):
 
 
 async def test_while_a_machine_is_away_requests_fail_at_once(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("dlperf.nodes.client.FIRST_DELAY_SECONDS", 600.0)
+    monkeypatch.setattr("dlperf.nodes.connection.FIRST_DELAY_SECONDS", 600.0)
     client = _client()
     sshd.stop()
     first = await _error(client)
