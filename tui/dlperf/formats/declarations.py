@@ -1,7 +1,7 @@
-"""Interpret what a log declares about a run."""
+"""Note what a log declares about its runs, and interpret it."""
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from math import inf, prod
 
 from dlperf.formats.samples import Metadata
@@ -32,6 +32,84 @@ PRECISIONS = ("fp32", "tf32", "amp", "fp16", "bf16", "fp16-pure", "bf16-pure", "
 _PRECISIONS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "16bit": "amp"}
 _PRECISIONS |= {"o0": "fp32", "o1": "amp", "o2": "amp", "o3": "fp16"}  # levels of automatic mixed precision
 _PRECISIONS.update({name: name for name in PRECISIONS})
+
+
+class Declarations:
+    """The declarations of a log: those of the current run, and those noted for the run of the next record."""
+
+    def __init__(self, facts: Mapping[str, str], stated_once: bool) -> None:
+        self._stated_once = stated_once
+        self._pending: dict[str, str] = {}
+        self._in_record: dict[str, str] = {}
+        self._stated: dict[str, tuple[Sequence[int], Callable[[int], bytes]]] = {}
+        self._contradicted: set[str] = set()
+        self._overridden: set[str] = set()
+        self._facts = dict(facts)
+        self._declared = self._facts
+
+    @property
+    def accumulation_steps(self) -> int:
+        """Micro-batches of a step, as declared so far."""
+        stated = metadata(self._declared | self._pending).accumulation_steps
+        return stated or 1
+
+    def declare(self, name: str, text: str) -> None:
+        """Note a declaration; of several equal names the first counts that is not ``None``, within one run."""
+        if name in self._overridden:
+            self._overridden.discard(name)
+            self._contradicted.discard(name)
+            self._pending.pop(name, None)
+        if self._stated_once and name in FIELDS and not agree(name, self._pending.get(name, text), text):
+            self._contradicted.add(name)
+        if name in FIELDS or len(self._pending) < ARGUMENT_LIMIT:
+            self._pending[name] = _first(self._pending.get(name), text)
+
+    def override_declarations(self) -> None:
+        """Let the next declaration of each name replace the one that is noted."""
+        self._overridden = set(self._pending)
+
+    def declare_in_records(self, name: str, lines: Sequence[int], text_at: Callable[[int], bytes]) -> None:
+        """Note what the first record of each run states on its own line: it holds whatever programs stated before."""
+        self._stated[name] = lines, text_at
+        self._declare_at(lines[0])
+
+    def _declare_at(self, line: int) -> None:
+        for name, (lines, text_at) in self._stated.items():
+            if line in lines:
+                text = text_at(lines.index(line)).decode("utf-8", "replace")
+                if self._stated_once:
+                    self._in_record.setdefault(name, text)
+                else:
+                    self.declare(name, text)
+
+    def declare_late(self, name: str, text: str) -> None:
+        """Note what became known with later records; the last of several equal names counts."""
+        self._pending[name] = text
+        self._declared = {known: value for known, value in self._declared.items() if known != name}
+
+    def _restates_settings(self, read: Callable[[], None]) -> bool:
+        """Return whether the declarations that ``read`` reads state what a program stated before in this run."""
+        noted = self._pending, self._contradicted, self._overridden
+        self._pending, self._contradicted, self._overridden = {}, set(), set()
+        read()
+        stated = self._pending.keys() & self._declared.keys() & FIELDS
+        self._pending, self._contradicted, self._overridden = noted
+        return bool(stated - self._facts.keys())
+
+    def _settle_declarations(self) -> bool:
+        """Add what is noted to the current run's; return whether some contradict each other, which are left out."""
+        known, mixed = self._declared, bool(self._contradicted - self._declared.keys())
+        if mixed:
+            self._pending = without_contradicted(self._pending, self._contradicted)
+        self._declared = known | {name: _first(known.get(name), text) for name, text in self._pending.items()}
+        self._declared.update((name, text) for name, text in self._in_record.items() if name not in known)
+        self._pending, self._in_record, self._contradicted, self._overridden = {}, {}, set(), set()
+        return mixed
+
+
+def _first(known: str | None, later: str) -> str:
+    """Return the first text unless a program printed it for a value that it did not have yet."""
+    return later if known in (None, "None") else str(known)
 
 
 def metadata(declared: Mapping[str, str]) -> Metadata:

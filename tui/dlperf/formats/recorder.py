@@ -6,20 +6,13 @@ from array import array
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from itertools import islice, pairwise, repeat
 from math import inf, isfinite, isnan, nan
 from operator import ge, sub
 
 from dlperf.catalog.units import Direction
-from dlperf.formats.declarations import (
-    ARGUMENT_LIMIT,
-    FIELDS,
-    agree,
-    declared_notes,
-    last_step,
-    metadata,
-    without_contradicted,
-)
+from dlperf.formats.declarations import Declarations, declared_notes, last_step, metadata
 from dlperf.formats.progress import Position, RunPosition
 from dlperf.formats.samples import COLUMNS, FormatInfo, PrintedMetric, Run, Samples, Summary, Window, append_latest
 from dlperf.formats.text.numbers import LARGEST, bounded
@@ -46,7 +39,7 @@ def ignore_run(after: int, before: int) -> None:
     """Read nothing where a run begins."""
 
 
-class Recorder:
+class Recorder(Declarations):
     """Builds the runs of one log.
 
     A log can hold several runs: a record whose step is back at the start of the run opens the next one. A declaration
@@ -69,6 +62,7 @@ class Recorder:
             stated_once: a program states each setting, and the rate of a whole run, once, so that two values are those
                 of two programs.
         """
+        super().__init__(facts or {}, stated_once)
         self.runs: list[Run] = []
         self.on_next_run: Callable[[int, int], None] = ignore_run
         """Called where a record begins or may begin a run after the first, with the line of the record before it and
@@ -77,14 +71,6 @@ class Recorder:
         """Whether the times of records are when their lines arrived."""
         self._info = info
         self._every_rank = every_rank
-        self._stated_once = stated_once
-        self._pending: dict[str, str] = {}
-        self._in_record: dict[str, str] = {}
-        self._stated: dict[str, tuple[Sequence[int], Callable[[int], bytes]]] = {}
-        self._contradicted: set[str] = set()
-        self._overridden: set[str] = set()
-        self._facts = dict(facts or {})
-        self._declared = self._facts
         self._steps = inf
         self._rate = nan
         self._progress = RunPosition()
@@ -141,7 +127,7 @@ class Recorder:
 
         def begins(index: int) -> bool:
             before = lines[index - 1] if index else self.runs[-1].samples.line[-1]
-            return self._restates_settings(before, lines[index])
+            return self._restates_settings(partial(self.on_next_run, before, lines[index]))
 
         return self._progress.advance(columns.get("epoch"), columns["step"], begins)
 
@@ -154,15 +140,6 @@ class Recorder:
                 return index
         return len(values)
 
-    def _restates_settings(self, after: int, before: int) -> bool:
-        """Return whether a program states between two lines what one stated before the run."""
-        noted = self._pending, self._contradicted, self._overridden
-        self._pending, self._contradicted, self._overridden = {}, set(), set()
-        self.on_next_run(after, before)
-        stated = self._pending.keys() & self._declared.keys() & FIELDS
-        self._pending, self._contradicted, self._overridden = noted
-        return bool(stated - self._facts.keys())
-
     def begin_run(self) -> None:
         """Open a run where the log announces one."""
         self._open_run()
@@ -173,12 +150,6 @@ class Recorder:
 
     def add_summary(self, summary: Summary) -> None:
         append_latest(self._current_run().summaries, summary)
-
-    @property
-    def accumulation_steps(self) -> int:
-        """Micro-batches of a step, as declared so far."""
-        stated = metadata(self._declared | self._pending).accumulation_steps
-        return stated or 1
 
     def number_records(self, steps: float) -> None:
         """Number the records of the current run, where they have no step, given the steps of all of them."""
@@ -209,53 +180,14 @@ class Recorder:
         """Mark the current run as complete."""
         self._current_run().complete = True
 
-    def declare(self, name: str, text: str) -> None:
-        """Note a declaration; of several equal names the first counts that is not ``None``, within one run."""
-        if name in self._overridden:
-            self._overridden.discard(name)
-            self._contradicted.discard(name)
-            self._pending.pop(name, None)
-        if self._stated_once and name in FIELDS and not agree(name, self._pending.get(name, text), text):
-            self._contradicted.add(name)
-        if name in FIELDS or len(self._pending) < ARGUMENT_LIMIT:
-            self._pending[name] = _first(self._pending.get(name), text)
-
-    def override_declarations(self) -> None:
-        """Let the next declaration of each name replace the one that is noted."""
-        self._overridden = set(self._pending)
-
-    def declare_in_records(self, name: str, lines: Sequence[int], text_at: Callable[[int], bytes]) -> None:
-        """Note what the first record of each run states on its own line: it holds whatever programs stated before."""
-        self._stated[name] = lines, text_at
-        self._declare_at(lines[0])
-
-    def _declare_at(self, line: int) -> None:
-        for name, (lines, text_at) in self._stated.items():
-            if line in lines:
-                text = text_at(lines.index(line)).decode("utf-8", "replace")
-                if self._stated_once:
-                    self._in_record.setdefault(name, text)
-                else:
-                    self.declare(name, text)
-
-    def declare_late(self, name: str, text: str) -> None:
-        """Note what became known with later records; the last of several equal names counts."""
-        self._pending[name] = text
-        self._declared = {known: value for known, value in self._declared.items() if known != name}
-
     def set_unit(self, unit: str) -> None:
         self._current_run().unit = unit
 
     def apply_declarations(self) -> None:
         """Apply the noted declarations to the last run, except those that it has already."""
         if self.runs and (self._pending or self._in_record):
-            known = self._declared
-            if self._contradicted - known.keys():
-                self._pending = without_contradicted(self._pending, self._contradicted)
+            if self._settle_declarations():
                 _note(self.runs[-1], "mixed_settings")
-            self._declared = known | {name: _first(known.get(name), text) for name, text in self._pending.items()}
-            self._declared.update((name, text) for name, text in self._in_record.items() if name not in known)
-            self._pending, self._in_record, self._contradicted, self._overridden = {}, {}, set(), set()
             self._steps = last_step(self._declared)
             self.runs[-1].metadata = metadata(self._declared)
             if self.runs[-1].metadata.tokens_per_step:
@@ -332,11 +264,6 @@ def _repeats_a_step(samples: Samples, added: int) -> bool:
     start = max(len(samples) - added - 1, 0)
     recent = zip(samples.epoch[start:], samples.step[start:], strict=True)
     return any(before[1] == after[1] and not before[0] < after[0] for before, after in pairwise(recent))
-
-
-def _first(known: str | None, later: str) -> str:
-    """Return the first text unless a program printed it for a value that it did not have yet."""
-    return later if known in (None, "None") else str(known)
 
 
 def _note(run: Run, code: str) -> None:
