@@ -17,7 +17,8 @@ from pydantic import BaseModel, TypeAdapter
 
 from dlperf.catalog.entries import KINDS
 from dlperf.catalog.placeholders import PLACEHOLDERS
-from dlperf.measured.throughput.estimators import ESTIMATORS, signature
+from dlperf.measured.throughput.estimators import signature
+from dlperf.measured.throughput.rules import ESTIMATORS
 
 NAMES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 """Names that a log format may use, with their meaning: ``groups`` of a record and ``declared`` facts."""

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from dlperf.errors import RequestError
 from dlperf.formats.samples import Run
-from dlperf.measured.throughput.estimators import ESTIMATORS, estimate, parse_estimator
+from dlperf.measured.throughput.estimators import estimate, parse_estimator
 from dlperf.measured.throughput.reading import NotEstimable, Reading
+from dlperf.measured.throughput.rules import ESTIMATORS
 from handmade_runs import run_of
 
 CASES = yaml.safe_load((Path(__file__).parent.parent / "data" / "estimators" / "cases.yaml").read_text())

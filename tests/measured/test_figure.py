@@ -8,9 +8,10 @@ from statistics import harmonic_mean
 import pytest
 
 from dlperf.measured.findings.runs import checked_run, findings_of_run
-from dlperf.measured.throughput.estimators import ESTIMATORS, Rule, parse_estimator
+from dlperf.measured.throughput.estimators import parse_estimator
 from dlperf.measured.throughput.figure import NATURAL, OTHER_ESTIMATORS, figure_of, pauses_of
 from dlperf.measured.throughput.reading import Estimate, NotEstimable, Reading
+from dlperf.measured.throughput.rules import ESTIMATORS, Rule
 from handmade_runs import run_of
 
 STEPS = {"from": 1, "to": 200}

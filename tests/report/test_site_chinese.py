@@ -14,7 +14,7 @@ from dlperf.catalog.entry import Translation
 from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.hardware import Numerics
 from dlperf.catalog.metrics import Protocol
-from dlperf.measured.throughput.estimators import ESTIMATORS
+from dlperf.measured.throughput.rules import ESTIMATORS
 from dlperf.messages import CHINESE, ENGLISH, Message, message, quoted
 from dlperf.plan import Selection, expand
 from dlperf.report import figures

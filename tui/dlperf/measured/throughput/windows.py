@@ -1,4 +1,4 @@
-"""Windows of records → estimates: what the rules of ``dlperf.measured.throughput.estimators`` share."""
+"""Windows of records → estimates: what the rules of ``dlperf.measured.throughput.rules`` share."""
 
 from array import array
 from collections.abc import Sequence
