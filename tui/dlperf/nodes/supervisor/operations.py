@@ -12,20 +12,16 @@ import signal
 import socket
 import subprocess
 import time
-from typing import Any, List, Optional, Tuple
+from typing import Any, Optional, Tuple
 
 from .detached import start_detached, wait_for
 from .files import (
     ROOT,
     Json,
     confined,
-    log_streams,
-    modified,
     open_regular,
-    problem,
     read_json,
     readable_json,
-    regular_size,
     stream_path,
     write_atomic,
     write_reserved,
@@ -33,20 +29,11 @@ from .files import (
 from .host.containers import remove_containers
 from .host.machine import free_port, readiness, state_now
 from .job_queue import find_job, record_job, run_command
-from .processes import (
-    SWEEPER_NAME,
-    age_of,
-    boot_id,
-    claimed,
-    is_alive,
-    is_identity,
-    open_process,
-    running_process,
-    send,
-)
+from .processes import SWEEPER_NAME, boot_id, claimed, is_alive, open_process, running_process, send
 from .scope import pids_of, strays_of
 from .trial.endings import sweep_after_dead_supervisor
 from .trial.removal import remove_program, remove_trial, trials_here
+from .trial.report import Records, report_or_problem
 from .trial.run import supervise
 from .wheels import holds, store
 
@@ -99,22 +86,6 @@ def observe(request: Json, raw: bytes) -> Answer:
     return [report_or_problem(confined(directory)) for directory in request["directories"]], b""
 
 
-def report_or_problem(directory: str) -> Json:
-    """The state of one trial; one that cannot be read is a problem of that trial alone."""
-    try:
-        return report(directory)
-    except OSError as error:
-        running = running_process(directory)
-        return dict(NO_REPORT, supervisor=running, alive=bool(running), problem=problem(".", error))
-
-
-NO_REPORT: Json = {
-    **dict.fromkeys(("supervisor", "age", "exit", "heartbeat", "telemetry", "arrivals", "problem")),
-    **dict.fromkeys(("alive", "orphaned", "rebooted", "cancelled"), False),
-    "streams": {},
-}
-
-
 def wait(request: Json, raw: bytes) -> Answer:
     """Observe after the supervisor of one of these trials ends, the client sends something, or some seconds pass."""
     found = [Records(confined(directory)) for directory in request["directories"]]
@@ -125,62 +96,6 @@ def wait(request: Json, raw: bytes) -> Answer:
     for descriptor in processes:
         os.close(descriptor)
     return observe(request, raw)
-
-
-class Records:
-    """The records in a trial's folder. One that cannot be read counts as absent and is a problem of the trial."""
-
-    def __init__(self, directory: str) -> None:
-        self.directory = directory
-        self.problems: List[Json] = []
-
-    def read(self, name: str) -> Optional[Json]:
-        try:
-            return read_json(os.path.join(self.directory, name))
-        except OSError as error:
-            self.problems.append(problem(name, error))
-            return None
-
-    def process(self, name: str) -> Optional[Json]:
-        """The identity of a process that it wrote itself."""
-        record = self.read(name)
-        if record is None or is_identity(record):
-            return record
-        self.problems.append({"file": name, "reason": "not the identity of a process"})
-        return None
-
-    def supervisor(self) -> Optional[Json]:
-        """The record of the supervisor; where it is gone or of another process, what the process itself shows."""
-        record = self.process("supervisor.json")
-        known = record and (is_alive(record) or self.read("exit.json"))
-        return record if known else running_process(self.directory) or record
-
-
-def report(directory: str) -> Json:
-    """The state of one trial on this machine."""
-    records = Records(directory)
-    supervisor = records.supervisor()
-    # Check liveness before reading exit.json, or an exit in between looks lost.
-    alive = is_alive(supervisor) or is_alive(records.process("sweeper.json"))
-    ended = records.read("exit.json")
-    alive = alive or (not ended and bool(running_process(directory, SWEEPER_NAME)))
-    here = bool(supervisor and supervisor["boot_id"] == boot_id())
-    orphaned = not alive and bool(strays_of(directory, supervisor, ended))
-    streams = log_streams(directory, records.problems)
-    return {
-        "supervisor": supervisor,
-        "age": age_of(supervisor) if supervisor and is_alive(supervisor) else None,
-        "alive": alive,
-        "orphaned": orphaned,
-        "rebooted": bool(supervisor and not here),
-        "exit": ended,
-        "cancelled": os.path.exists(os.path.join(directory, "cancel.json")),
-        "heartbeat": modified(os.path.join(directory, "heartbeat")),
-        "streams": streams,
-        "telemetry": regular_size(os.path.join(directory, "telemetry.csv")),
-        "arrivals": regular_size(os.path.join(directory, "out.times")),
-        "problem": records.problems[0] if records.problems else None,
-    }
 
 
 def read(request: Json, raw: bytes) -> Answer:
