@@ -23,7 +23,7 @@ from dlperf.app.dialogs.pages import check_page, check_rows
 from dlperf.app.model.machines.table import MachineRow
 from dlperf.app.screens.base import PlaceScreen
 from dlperf.app.screens.machines import MachinesScreen
-from dlperf.cli.machines import check_document
+from dlperf.cli.machines.checking import check_document
 from dlperf.executors.base import CheckItem
 from dlperf.messages import _, message
 from dlperf.plan import TrialKey

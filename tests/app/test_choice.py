@@ -14,7 +14,7 @@ from dlperf.app.model.options import options_of
 from dlperf.app.model.planned import estimate, plan_lines
 from dlperf.app.screens.plan_actions import check_words
 from dlperf.catalog.files.load import Catalog, load_catalog
-from dlperf.cli.machines import check_document
+from dlperf.cli.machines.checking import check_document
 from dlperf.executors.base import CheckItem
 from dlperf.messages import quoted
 from dlperf.plan import Selection, expand

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dlperf.cli import catalog, database, fetching, importing, machines, parse, plan, results, site, workspaces
+from dlperf.cli import catalog, database, importing, parse, plan, results, site, workspaces
+from dlperf.cli.machines import checking, cleaning, fetching
 from dlperf.cli.running import campaigns, status
 from dlperf.cli.verdicts import bisect, comparing, gates, reproduce, tune, versions
 from dlperf.version import version
@@ -17,7 +18,8 @@ GROUPS = (
     workspaces.commands,
     catalog.commands,
     plan.commands,
-    machines.commands,
+    checking.commands,
+    cleaning.commands,
     fetching.commands,
     campaigns.commands,
     status.commands,
