@@ -10,6 +10,7 @@ import typer
 from dlperf.cli import options
 from dlperf.cli.output import message_entries, print_json, print_note, print_table, print_text
 from dlperf.cli.results import axis_cells
+from dlperf.cli.selection import AXES, selecting
 from dlperf.errors import RequestError
 from dlperf.view.text import count_noun
 
@@ -20,7 +21,7 @@ commands = typer.Typer()
 
 
 @commands.command()
-@options.selecting(*options.AXES, "repeats", "protocol", "node", "first_seed", "profile")
+@selecting(*AXES, "repeats", "protocol", "node", "first_seed", "profile")
 def plan(
     context: typer.Context,
     selection: Selection,

@@ -12,6 +12,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import NumberText, print_json, print_note, print_table, print_text
+from dlperf.cli.selection import AXES, selecting
 from dlperf.cli.writable import writable_file
 from dlperf.errors import DlperfError, ExitCode
 from dlperf.view.text import count_noun, number, one_line, percent, spread, value_text
@@ -29,7 +30,7 @@ MOST_CAVEATS = 10
 
 
 @commands.command()
-@options.selecting(*options.AXES)
+@selecting(*AXES)
 def results(
     context: typer.Context,
     selection: Selection,

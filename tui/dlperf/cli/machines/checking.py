@@ -8,6 +8,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import message_entries, print_json, print_note, print_table, print_text
+from dlperf.cli.selection import possible_plan, selecting
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import file_size, number
 
@@ -24,7 +25,7 @@ commands = typer.Typer()
 
 
 @commands.command()
-@options.selecting("hardware", "framework", "case", "gpus", required="hardware")
+@selecting("hardware", "framework", "case", "gpus", required="hardware")
 def check(context: typer.Context, selection: Selection, as_json: options.JsonOption = False) -> None:
     """Check whether machines are ready. Checks GPUs (as described, idle), images, data, disk and clock.
 
@@ -36,7 +37,7 @@ def check(context: typer.Context, selection: Selection, as_json: options.JsonOpt
     from dlperf.campaign.dependencies import executor_opener
     from dlperf.campaign.readiness import check_plan
 
-    plan = options.possible_plan(context, selection)
+    plan = possible_plan(context, selection)
     refuse_examples(plan)
     items = asyncio.run(check_plan(plan, executor_opener(options.current_workspace(context))))
     if as_json:
@@ -47,7 +48,7 @@ def check(context: typer.Context, selection: Selection, as_json: options.JsonOpt
 
 
 @commands.command()
-@options.selecting("hardware", "gpus", "repeats", required="hardware")
+@selecting("hardware", "gpus", "repeats", required="hardware")
 def diagnose(
     context: typer.Context,
     selection: Selection,

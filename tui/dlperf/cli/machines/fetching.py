@@ -8,6 +8,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table
+from dlperf.cli.selection import possible_plan, selecting
 from dlperf.errors import RequestError
 from dlperf.view.text import file_size
 
@@ -19,7 +20,7 @@ commands = typer.Typer()
 
 
 @commands.command()
-@options.selecting("hardware", "framework", "case", "gpus", required="hardware")
+@selecting("hardware", "framework", "case", "gpus", required="hardware")
 def fetch(
     context: typer.Context,
     selection: Selection,
@@ -41,7 +42,7 @@ def fetch(
     from dlperf.campaign.dependencies import executor_opener
     from dlperf.campaign.fetching import NodePython, fetch, python_of, wanted_of
 
-    plan = options.possible_plan(context, selection)
+    plan = possible_plan(context, selection)
     catalog, workspace = options.current_catalog(context), options.current_workspace(context)
     wanted = wanted_of(plan, {name: entry.own_packages for name, entry in catalog.hardware.items()})
     if not wanted:

@@ -12,6 +12,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_note, print_text
+from dlperf.cli.selection import AXES, selecting
 from dlperf.cli.verdicts.deciding import Deciding, budget_of, code_of, options_of
 from dlperf.cli.verdicts.gates import print_judgements
 from dlperf.errors import ExitCode, RequestError
@@ -41,7 +42,7 @@ DetachOption = Annotated[bool, typer.Option("--detach", help="Run the engine in 
 
 
 @commands.command()
-@options.selecting(*options.AXES, "repeats", "protocol", "node", "first_seed", "profile")
+@selecting(*AXES, "repeats", "protocol", "node", "first_seed", "profile")
 def run(
     context: typer.Context,
     selection: Selection,

@@ -10,6 +10,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_note, print_text
+from dlperf.cli.selection import AXES, possible_plan, selecting
 from dlperf.cli.verdicts.deciding import budget_of, options_of
 from dlperf.cli.verdicts.versions import Turns
 from dlperf.errors import ExitCode, RequestError
@@ -31,7 +32,7 @@ DIGITS = 12
 
 
 @commands.command()
-@options.selecting(*options.AXES, "protocol")
+@selecting(*AXES, "protocol")
 def bisect(
     context: typer.Context,
     good: Annotated[str, typer.Argument(metavar="GOOD", help="Commit that is fast enough, or image:NAME:DATE.")],
@@ -59,7 +60,7 @@ def bisect(
 
     # without a named loss, ends that are the same may still differ by less than their trials exclude
     spending, chosen = budget_of(budget), options_of(loss or 0.0, max_repeats or MOST_OF_ENDS)
-    workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
+    workspace, plan = options.current_workspace(context), possible_plan(context, selection)
     if len(plan.configurations) != 1:
         raise RequestError(f"{len(plan.configurations)} configurations are selected: a search measures one")
     history, version_of = _history(workspace, plan, good, bad)

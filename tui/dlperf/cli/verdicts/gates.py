@@ -10,6 +10,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table, print_text
+from dlperf.cli.selection import AXES, selecting
 from dlperf.cli.verdicts.deciding import options_of
 from dlperf.errors import ExitCode
 from dlperf.view.text import count_noun, percent
@@ -27,7 +28,7 @@ BaselineName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the b
 
 
 @group.command()
-@options.selecting(*options.AXES)
+@selecting(*AXES)
 def save(
     context: typer.Context,
     name: BaselineName,

@@ -10,6 +10,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_text
+from dlperf.cli.selection import selecting
 from dlperf.cli.verdicts.deciding import Deciding, budget_of, code_of, options_of
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import number, percent, spread
@@ -28,7 +29,7 @@ commands = typer.Typer()
 
 
 @commands.command()
-@options.selecting("hardware", "framework", "protocol", "repeats")
+@selecting("hardware", "framework", "protocol", "repeats")
 def reproduce(
     context: typer.Context,
     result: Annotated[

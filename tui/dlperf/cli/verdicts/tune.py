@@ -11,6 +11,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_json, print_note, print_table, print_text
+from dlperf.cli.selection import AXES, possible_plan, selecting
 from dlperf.cli.verdicts.deciding import Budget, budget_of
 from dlperf.errors import ExitCode, RequestError
 from dlperf.view.text import count_noun, number, percent
@@ -25,7 +26,7 @@ commands = typer.Typer()
 
 
 @commands.command()
-@options.selecting(*options.AXES, "protocol", "node")
+@selecting(*AXES, "protocol", "node")
 def tune(
     context: typer.Context,
     selection: Selection,
@@ -48,7 +49,7 @@ def tune(
     spending, workspace = budget_of(budget), options.current_workspace(context)
     space = search_space(selection, options.current_catalog(context))
     if not space.points:
-        options.possible_plan(context, selection)  # says why
+        possible_plan(context, selection)  # says why
     if len(space.points) == 1:
         raise RequestError("one configuration can run, so there is no search: name values by --batch-size or --set")
     search, tried = Search(space), Tried(workspace, selection, space, spending)

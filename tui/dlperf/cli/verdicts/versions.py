@@ -11,6 +11,7 @@ import typer
 
 from dlperf.cli import options
 from dlperf.cli.output import print_note
+from dlperf.cli.selection import AXES, possible_plan, selecting
 from dlperf.cli.verdicts.deciding import Budget, Deciding, budget_of, code_of, options_of
 from dlperf.cli.verdicts.gates import print_judgements
 from dlperf.errors import ExitCode
@@ -27,7 +28,7 @@ SIDE = "commit, folder of a Python environment or of another checkout (with a sl
 
 
 @commands.command()
-@options.selecting(*options.AXES, "repeats", "protocol")
+@selecting(*AXES, "repeats", "protocol")
 def ab(
     context: typer.Context,
     a: Annotated[str, typer.Option("--a", metavar="REF", help=f"Before: {SIDE}.")],
@@ -53,7 +54,7 @@ def ab(
     from dlperf.view import versions
 
     spending, chosen = budget_of(budget), options_of(loss, max_repeats)
-    workspace, plan = options.current_workspace(context), options.possible_plan(context, selection)
+    workspace, plan = options.current_workspace(context), possible_plan(context, selection)
     sides = versions.find_versions(workspace, plan, {"a": a, "b": b})
     found, code, _ = Turns(workspace, plan, yes, spending, chosen).run(sides, name)
     verdict = print_judgements(found, f"A ({sides[0].label})", ci)
