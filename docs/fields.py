@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, TypeAdapter
 
-from dlperf.catalog.entries import KINDS
+from dlperf.catalog.files.entries import KINDS
 from dlperf.catalog.placeholders import PLACEHOLDERS
 from dlperf.measured.throughput.estimators import signature
 from dlperf.measured.throughput.rules import ESTIMATORS

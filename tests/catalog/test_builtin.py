@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dlperf.catalog import plugins
-from dlperf.catalog.entries import read_layer
+from dlperf.catalog.files.entries import read_layer
 from dlperf.catalog.files.load import BUILTIN, load_catalog
 from dlperf.catalog.files.references import format_problems
 from dlperf.catalog.files.yamlfile import read_document

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dlperf.catalog.entries import KINDS
+from dlperf.catalog.files.entries import KINDS
 from dlperf.catalog.files.load import load_catalog
 from dlperf.catalog.patterns import RECORD_GROUPS
 from dlperf.formats.declarations import FIELDS

@@ -13,7 +13,8 @@ import pytest
 from interpreters import WORKLOADS, interpreter, run
 
 from dlperf.catalog.files.load import load_catalog
-from dlperf.catalog.model import Ledger, Recipe
+from dlperf.catalog.ledger import Ledger
+from dlperf.catalog.model import Recipe
 from guide_pages import ROOT
 
 CATALOG = load_catalog(None)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
 
-from dlperf.catalog.entries import read_layer
+from dlperf.catalog.files.entries import read_layer
 from dlperf.catalog.files.load import BUILTIN
 from dlperf.catalog.files.problem import hint
 from dlperf.catalog.linear import compile_linear

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from dlperf.catalog.entries import Located
+from dlperf.catalog.files.entries import Located
 from dlperf.catalog.files.problem import Problem, hint
 from dlperf.catalog.files.yamlfile import Location
 from dlperf.catalog.hardware import Hardware

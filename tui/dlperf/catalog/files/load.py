@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from dlperf.catalog.entries import KINDS, PROGRAMS, CatalogFolder, Located, read_layer, unrecognised_files
+from dlperf.catalog.files.entries import KINDS, PROGRAMS, CatalogFolder, Located, read_layer, unrecognised_files
 from dlperf.catalog.files.problem import CatalogError, Problem
 from dlperf.catalog.files.references import REFERENCE_PROBLEMS, Ids, format_problems, framework_problems
 from dlperf.catalog.hardware import Accelerator, Hardware, Precision

@@ -5,13 +5,14 @@ from itertools import chain, product
 from typing import Any
 
 from dlperf.catalog.axes import Configuration, matches, parse_scale
-from dlperf.catalog.entries import PROGRAMS, Located
+from dlperf.catalog.files.entries import PROGRAMS, Located
 from dlperf.catalog.files.launch_texts import job_problems, script_problems, text_problems
 from dlperf.catalog.files.problem import Problem, hint, listed
 from dlperf.catalog.files.yamlfile import Location
 from dlperf.catalog.hardware import Accelerator, Hardware, Precision
+from dlperf.catalog.ledger import Ledger
 from dlperf.catalog.log_format import Dialect, LogFormat
-from dlperf.catalog.model import Axis, Case, Framework, Ledger, Recipe, Variant
+from dlperf.catalog.model import Axis, Case, Framework, Recipe, Variant
 from dlperf.catalog.patterns import (
     RECORD_GROUPS,
     expected_line,

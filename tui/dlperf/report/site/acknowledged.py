@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import StringConstraints, ValidationError
 
-from dlperf.catalog.entries import validation_problems
 from dlperf.catalog.entry import Model
+from dlperf.catalog.files.entries import validation_problems
 from dlperf.catalog.files.problem import CatalogError
 from dlperf.catalog.files.yamlfile import read_document
 from dlperf.report.redaction import FoundIn

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import yaml
 from pydantic import ConfigDict, StringConstraints, ValidationError, field_validator
 
-from dlperf.catalog.entries import validation_problems
 from dlperf.catalog.entry import Model
+from dlperf.catalog.files.entries import validation_problems
 from dlperf.catalog.files.problem import CatalogError
 from dlperf.catalog.files.yamlfile import Location, read_document
 from dlperf.messages.language import CODES, Code

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlperf.catalog.entries import KINDS, PROGRAMS
+from dlperf.catalog.files.entries import KINDS, PROGRAMS
 from dlperf.errors import RequestError
 from dlperf.opening import make_folder, read_bytes
 from dlperf.report.site.before_stamps import convert, is_unstamped_copy

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dlperf.catalog.entries import PROGRAMS
+from dlperf.catalog.files.entries import PROGRAMS
 from dlperf.catalog.files.load import Catalog
 from dlperf.catalog.files.problem import CatalogError, Problem
 from dlperf.errors import RequestError

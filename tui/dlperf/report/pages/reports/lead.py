@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from dlperf.catalog.model import Ledger
+from dlperf.catalog.ledger import Ledger
 from dlperf.messages import N_
 from dlperf.messages.numbers import change
 from dlperf.report import figures
