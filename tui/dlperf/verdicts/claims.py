@@ -24,15 +24,8 @@ DECIDED = ("better", "worse")
 UNDECIDED = ("one_trial", "more_trials", "new_campaign", "more_gpus", "no_trials_decide")
 """Reasons that the test gives, unlike missing conditions."""
 LASTING = (
-    *(
-        "unequal_setting",
-        "numerics_differ",
-        "numerics_unreported",
-        "losses_differ",
-        "needs_one_framework",
-        "needs_equal_steps",
-    ),
-    *("other_programs", "other_versions", "not_positive", "losses_unprinted", "losses_uncommon"),
+    *("unequal_setting", "numerics_differ", "numerics_unreported", "losses_differ", "needs_one_framework"),
+    *("needs_equal_steps", "other_programs", "other_versions", "not_positive", "losses_unprinted", "losses_uncommon"),
     "within_idle",
 )
 """Missing conditions that no further trials of the same two programs meet, on such a host."""
@@ -57,10 +50,8 @@ class Claim:
     def inverse(self) -> Claim:
         """What may be said of A relative to B, for the same reasons."""
         verdict = replace(self.verdict, code=OPPOSITE.get(self.verdict.code, self.verdict.code))
-        machines = tuple((b, a) for a, b in self.machines)
-        return replace(
-            self, a=self.b, b=self.a, verdict=verdict, found=self.found and self.found.inverse, machines=machines
-        )
+        found, machines = self.found and self.found.inverse, tuple((b, a) for a, b in self.machines)
+        return replace(self, a=self.b, b=self.a, verdict=verdict, found=found, machines=machines)
 
     @property
     def of_better(self) -> Claim:
@@ -293,11 +284,9 @@ def undecided(found: Verdict | None) -> Message:
     """Return why a test does not decide: how many more trials would, or that none would."""
     if found is None:
         return message("one_trial")
-    return (
-        message("no_trials_decide", most=MOST_NEEDED)
-        if found.more is None
-        else message("more_trials", count=found.more)
-    )
+    if found.more is None:
+        return message("no_trials_decide", most=MOST_NEEDED)
+    return message("more_trials", count=found.more)
 
 
 def joint_level(claims: Iterable[Claim | None]) -> float:
