@@ -1,21 +1,21 @@
-"""The commands results, compare, import and verify, as a person or a script calls them."""
+"""The commands results, compare and verify, as a person or a script calls them."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from run_commands import Command
 
 import dlperf
 from claimable import NUMERICS, claimable
 from dlperf.catalog.axes import field_values
-from dlperf.cli import main
 from dlperf.plan import TrialKey
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event
@@ -28,40 +28,6 @@ KEYS = [
     *("spread", "n", "speedup", "efficiency", "mfu", "protocol", "status", "trials", "findings"),
 ]
 """What ``dlperf results --json`` promises."""
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> WorkspacePaths:
-    workspace = workspace_in(tmp_path / "w")
-    measured_campaign(workspace, "a", [(planned(1), [100.0, 101.0, 99.0]), (planned(2), [190.0, 191.0, 189.0])])
-    measured_campaign(workspace, "b", [(planned(1), [90.0, 91.0, 89.0])])
-    return workspace
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a command left behind."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Command = Callable[..., Done]
-
-
-@pytest.fixture
-def run(workspace: WorkspacePaths, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """``dlperf`` with these words, in the workspace."""
-    monkeypatch.chdir(workspace.root)
-
-    def command(*words: str) -> Done:
-        with pytest.raises(SystemExit) as exit_:
-            main(words)
-        captured = capsys.readouterr()
-        return Done(int(exit_.value.code or 0), captured.out, captured.err)
-
-    return command
 
 
 def in_turns(workspace: WorkspacePaths, gpu: str, rates: Mapping[str, float]) -> None:
@@ -218,67 +184,6 @@ def test_verify_of_no_campaign_is_said_in_one_line(run: Command):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_import_then_results_and_verify(run: Command, workspace: WorkspacePaths, tmp_path: Path):
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    (logs / "x.log").write_text(own_log(300.0))
-    (logs / "notes.txt").write_text("hello\n")
-    words = ("import", str(logs), "--campaign", "theirs", "-H", "Their Machine", "--estimator", "mean()")
-    dry = run(*words, "--dry-run")
-    assert (dry.returncode, workspace.campaign("theirs").directory.exists()) == (0, False)
-    assert "no throughput record of any known format" in dry.stdout
-    done = run(*words, "--source", "owner/repository@abc", "--json")
-    document = json.loads(done.stdout)
-    assert document["trials"][0]["result"]["value"] == pytest.approx(300.0)
-    assert document["trials"][0]["configuration"] == "their-machine_numpy_lenet5_fp32_bs4_1n2g"
-    (row,) = json.loads(run("results", "--campaign", "theirs", "--json").stdout)
-    assert (row["value"], row["protocol"]) == (pytest.approx(300.0), "mean()")
-    assert run("verify", "theirs").returncode == 0
-    again = run(*words)
-    assert (again.returncode, len(again.stderr.splitlines())) == (2, 1)
-
-
-def test_an_import_says_of_how_many_logs_there_is_something_odd(run: Command, tmp_path: Path):
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    (logs / "a.log").write_text(own_log(300.0))
-    (logs / "b.log").write_text(own_log(300.0, batch_size=8, printed=900.0))
-    done = run("import", str(logs), "--campaign", "their logs", "-H", "theirs")
-    assert "see `dlperf results --campaign 'their logs'`; 1 log with caveats: see `dlperf parse`" in done.stderr
-
-
-@pytest.mark.parametrize("option", ["--campaign", "--report"])
-def test_an_import_gives_the_error_of_a_log_in_place_of_its_value(run: Command, tmp_path: Path, option: str):
-    """41,000 images/s of ResNet-50 on one GPU are more than any H100 computes."""
-    log = tmp_path / "resnet50_bf16_b4.log"
-    log.write_text(own_log(41_000.0, gpus=1))
-    done = run("import", str(log), option, "theirs", "-H", "h100", "-f", "pytorch", "-c", "resnet50", "-p", "bf16")
-    assert "is above the 40,367 possible at the GPUs' dense peak" in done.stdout
-    assert " dlperf - images/s " in " ".join(done.stdout.split())
-    assert done.stderr.endswith("; 1 trial without a usable value: see notes\n")
-
-
-WRONG = {
-    "two rules": ("--estimator", "mean()", "--protocol", "dlperf"),
-    "an unknown protocol": ("--protocol", "nothing"),
-    "an unknown estimator": ("--estimator", "best()"),
-    "an unknown format": ("--format", "nothing"),
-    "a pattern that names nothing known": ("--map", "{speed}.log"),
-    "a source without a commit": ("--source", "somewhere"),
-}
-
-
-@pytest.mark.parametrize("options", WRONG.values(), ids=WRONG)
-def test_a_wrong_import_is_refused_and_writes_nothing(
-    run: Command, workspace: WorkspacePaths, tmp_path: Path, options: tuple[str, ...]
-):
-    log = tmp_path / "x.log"
-    log.write_text(own_log(300.0))
-    done = run("import", str(log), "--campaign", "theirs", "-H", "h", *options)
-    assert done.returncode == 2
-    assert not workspace.campaign("theirs").directory.exists()
-
-
 @pytest.mark.parametrize("words", [["verify"], ["results"], ["compare", "a", "b"]])
 def test_figures_that_were_measured_need_no_flawless_catalogue(
     run: Command, workspace: WorkspacePaths, words: list[str]
@@ -303,15 +208,6 @@ def test_a_broken_format_is_said_and_logs_of_others_are_read(run: Command, works
     done = run("verify")
     assert "9 results recomputed" in done.stdout
     assert "mine.yaml:1: record: is missing" in done.stderr
-
-
-def test_a_log_that_is_imported_is_called_as_it_was_asked_for(run: Command, tmp_path: Path):
-    log = tmp_path / "a.log"
-    log.write_text(own_log(100.0))
-    (tmp_path / "b.log").touch()
-    done = run("import", str(log), str(tmp_path / "b.log"), "--campaign", "new", "-H", "here", "--json")
-    told = json.loads(done.stdout)
-    assert [item["log"] for item in (*told["trials"], *told["skipped"])] == [str(log), str(tmp_path / "b.log")]
 
 
 @pytest.mark.parametrize(("words", "said"), [(["results"], "here"), (["verify"], "3 trials of 1 campaign")])
