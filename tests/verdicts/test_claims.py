@@ -10,9 +10,9 @@ from claimable import CONDITIONS, HIGH, LOW, NUMERICS, PYTORCH, ROW, claimable, 
 from dlperf.measured.findings.program_faults import UNFAIR
 from dlperf.messages import CHINESE
 from dlperf.messages.finding import note, warning
+from dlperf.table.families import family_of
 from dlperf.table.model import ConfigurationResult, Status
 from dlperf.verdicts.claims import claim
-from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.verdict import Variation
 from dlperf.verdicts.kinds import campaigns_in_turns
 from dlperf.verdicts.variation import Known

@@ -9,9 +9,9 @@ from operator import attrgetter
 
 from dlperf.messages import Language
 from dlperf.report.data import SiteData, grouped
+from dlperf.table.families import family_of, work_left_out
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, Context, context_of, joint_level
-from dlperf.verdicts.families import family_of, work_left_out
 
 CHIP = re.compile(r"\b((?:GB|MI|[ABHLTPV])\d{2,3}X?)\b(?:[ -](PCIe|NVL|96GB)\b)?", re.IGNORECASE)
 """Name of an accelerator within the title of a machine, and its form where that is not the common one."""

@@ -9,9 +9,9 @@ from typing import Any
 from dlperf.measured.findings.program_faults import FAULTS, UNFAIR
 from dlperf.measured.findings.telemetry import IDLE
 from dlperf.messages import Message, message
+from dlperf.table.families import family_of
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.conditions import THIRD_PARTY, incomparable, obstacles, stops, within_drift, within_idle
-from dlperf.verdicts.families import family_of
 from dlperf.verdicts.inference.policies import CLAIM, LEAST_UNITS, LEVEL, OF_KIND, holm_level
 from dlperf.verdicts.inference.verdict import MOST_NEEDED, OPPOSITE, Sides, Verdict, judge_claim
 from dlperf.verdicts.kinds import campaigns_in_turns, machines_apart, of_versions, over_machines

@@ -9,8 +9,8 @@ from dlperf.evidence.facts import LIBRARIES
 from dlperf.measured.findings.trials import WINDOW_SECONDS
 from dlperf.messages import N_, Message, message, quoted
 from dlperf.table.conditions import used_numerics
+from dlperf.table.families import family_of, work_left_out
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.families import family_of, work_left_out
 from dlperf.verdicts.inference.verdict import Verdict
 from dlperf.verdicts.losses import unlike_losses
 from dlperf.verdicts.refusals import refusals

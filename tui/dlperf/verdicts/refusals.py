@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from dlperf.messages import Message, message
+from dlperf.table.families import family_of
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.rows import FAILED
 from dlperf.table.shown import LEAST_READINGS
-from dlperf.verdicts.families import family_of
 
 
 def refusals(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:

@@ -16,9 +16,9 @@ from dlperf.report.pages.reports.lead import lead, unbreakable, with_version
 from dlperf.report.pages.results.pictures import ranked_bars
 from dlperf.report.site import locations as at
 from dlperf.report.views import Bar, Lead, Link, TableView
+from dlperf.table.families import family_of, work_left_out
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim
-from dlperf.verdicts.families import family_of, work_left_out
 
 NEWS = 6
 MOST_NAMED = 4

@@ -16,8 +16,8 @@ from dlperf.report.pages.page import Cell, Page
 from dlperf.report.pages.your_number import accelerators, utilisation
 from dlperf.report.site import locations as at
 from dlperf.report.views import FigureView, Link, TableView
+from dlperf.table.families import family_of
 from dlperf.table.model import ConfigurationResult
-from dlperf.verdicts.families import family_of
 
 LENGTH = "sequence_length"
 MEMORY = "peak_memory_per_gpu"
