@@ -16,6 +16,7 @@ from dlperf.messages.finding import warning
 from dlperf.report.answer import answers
 from dlperf.report.build import overview_pages, tables
 from dlperf.report.data import SiteData
+from dlperf.report.figures import metric_value, per_joule
 from dlperf.report.pages.explorer import explorer, explorer_document
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
@@ -27,6 +28,7 @@ from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.pages.results.pictures import comparison_chart
 from dlperf.report.pages.your_number import your_number
 from dlperf.report.site import locations as at
+from dlperf.table.model import MetricResult
 
 
 def on_gpus(created: str, campaigns: dict[str, tuple[str, float]]) -> SiteData:
@@ -94,6 +96,21 @@ def test_every_list_shows_the_value_that_stands_for_gpus_measured_together() -> 
     index = reports_index(ENGLISH, data)
     assert ("401.5" in index, "one of 4 GPUs" in index) == (True, False)
     assert page.figure(data.results[0]).below == "one of 4 GPUs"
+
+
+def test_energy_and_memory_of_gpus_measured_together_are_medians_of_all_or_nothing() -> None:
+    data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
+    known = [
+        replace(
+            row, samples_per_joule=joules, metrics=(MetricResult("peak_memory_per_gpu", joules * 10, "GiB", "lower"),)
+        )
+        for row, joules in zip(data.results, (2.0, 5.0, 3.0, 1.0), strict=True)
+    ]
+    (one,) = replace(data, results=tuple(known)).current
+    assert (per_joule(one), metric_value(one, "peak_memory_per_gpu")) == (2.5, 25.0)
+    known[0] = replace(known[0], samples_per_joule=None, metrics=())
+    (one,) = replace(data, results=tuple(known)).current
+    assert (per_joule(one), metric_value(one, "peak_memory_per_gpu")) == (None, None)
 
 
 def test_the_page_of_one_of_several_gpus_names_their_median_and_the_others() -> None:

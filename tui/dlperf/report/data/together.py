@@ -1,12 +1,13 @@
 """What several GPUs of a host measured together, each on its own: one point of a history, and one value in tables."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from statistics import median, median_low
 
 from dlperf.runs.records import seconds_between
 from dlperf.table.load import SUPERSEDED
-from dlperf.table.model import ConfigurationResult
+from dlperf.table.model import ConfigurationResult, MetricResult
+from dlperf.table.shown import by_readings
 from dlperf.verdicts.trials import devices_of, machine_of, recorded
 
 TOGETHER = 12 * 3600
@@ -80,12 +81,33 @@ def middle(rows: Rows) -> ConfigurationResult:
 
 
 def joint(rows: Rows) -> ConfigurationResult:
-    """Return the middle result with the median of all, how far they are apart, its utilisation, and all findings."""
+    """Return the middle result with the medians of all, how far they are apart, its utilisation, and all findings."""
     one, value = middle(rows), median(row.value or 0.0 for row in rows)
     share = value / one.value if one.value else 1.0
-    mfu = None if one.mfu is None else one.mfu * share
-    findings = {finding.code: finding for row in (*rows, one) for finding in row.findings}
-    return replace(one, value=value, printed="", n=None, spread=apart(rows), mfu=mfu, findings=tuple(findings.values()))
+    return replace(
+        one,
+        value=value,
+        printed="",
+        n=None,
+        spread=apart(rows),
+        mfu=None if one.mfu is None else one.mfu * share,
+        samples_per_joule=_median([by_readings(row, row.samples_per_joule) for row in rows]),
+        metrics=_joint_metrics(rows, one),
+        findings=tuple({finding.code: finding for row in (*rows, one) for finding in row.findings}.values()),
+    )
+
+
+def _joint_metrics(rows: Rows, one: ConfigurationResult) -> tuple[MetricResult, ...]:
+    """Return the metrics that every GPU has, each as the median of all."""
+    found = [{metric.id: metric.value for metric in row.metrics} for row in rows]
+    medians = ((metric, _median([values.get(metric.id) for values in found])) for metric in one.metrics)
+    return tuple(replace(metric, value=value, spread=None, n=None) for metric, value in medians if value is not None)
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    """Return the median; None where a GPU has no value, so that fewer than all never stand for all."""
+    known = [value for value in values if value is not None]
+    return median(known) if len(known) == len(values) else None
 
 
 def apart(rows: Rows) -> float:
