@@ -159,11 +159,11 @@ def test_no_space_stands_between_two_chinese_characters(own_site: Path) -> None:
 ROOT = Path(__file__).parents[2]
 REPLACED = (
     *("试验", "词元", "激活重算", "测试活动", "合并方式", "可以学习", "被拒绝的结论", "说明不算"),
-    *("协议", "批量大小", "转录", "数值方式", "你", "stock 程序", "tuned 程序", "PyTorch（原生）"),
+    *("协议", "批量大小", "转录", "数值方式", "你", "stock 程序", "tuned 程序", "PyTorch（原生）", "维度"),
 )
 
 
 def test_a_thing_has_one_chinese_name() -> None:
-    """测试 is a trial, 测试批次 a campaign, 激活重计算 activation checkpointing."""
+    """测试 is a trial, 测试批次 a campaign, 激活重计算 activation checkpointing, 轴 an axis."""
     texts = [path for kind in ("tui/**/*.po", "site/docs/zh/**/*.md", "tui/**/*.yaml") for path in ROOT.rglob(kind)]
     assert [(path.name, word) for path in texts for word in REPLACED if word in path.read_text("utf-8")] == []
