@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime
 from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,6 +15,7 @@ from site_rows import measured, published
 from site_sample import campaign, sample
 
 from claimable import claimable
+from dlperf.measured.findings.program_faults import known_faults
 from dlperf.measured.model import TrialResult
 from dlperf.messages import ENGLISH
 from dlperf.messages.finding import warning
@@ -299,6 +301,43 @@ def test_an_entry_keeps_its_id_when_its_report_gets_newer_figures() -> None:
     entry = f"{{{NAMESPACE}}}entry/{{{NAMESPACE}}}id"
     ids = [ElementTree.fromstring(feed(data)).findtext(entry) for data in (before, after)]
     assert ids[0] == ids[1] is not None
+
+
+def test_the_feed_says_which_claims_were_withdrawn_and_which_results_are_left_out() -> None:
+    data = twice(400.0, 380.0)
+    before, after = data.results
+    marked = (
+        replace(before, findings=(warning("stem_not_trained"),)),
+        replace(after, findings=(warning("layers_scanned"),)),
+    )
+    root = ElementTree.fromstring(feed(replace(data, results=marked, address="https://bench.example.org/")))
+    fields = ("id", "title", "updated", "summary")
+    entries = [
+        [one.findtext(f"{{{NAMESPACE}}}{name}") for name in fields] for one in root.iter(f"{{{NAMESPACE}}}entry")
+    ]
+    links = [one.find(f"{{{NAMESPACE}}}link").get("href") for one in root.iter(f"{{{NAMESPACE}}}entry")]
+    assert [entry[:3] for entry in entries[1:]] == [
+        [
+            "tag:bench.example.org,2026:withdrawn/layers_scanned",
+            "No claim rests on these results: ResNet50V1.5",
+            "2026-11-27T06:36:07Z",
+        ],
+        [
+            "tag:bench.example.org,2026:faults/stem_not_trained",
+            "Results of a faulty program left out: ResNet50V1.5",
+            "2026-11-25T19:20:31Z",
+        ],
+    ]
+    assert "from 47.1 % to 9.4 %" in entries[1][3]
+    assert entries[1][3].endswith("so no claim rests on this result. Results concerned: 1.")
+    page = "https://bench.example.org/results/history.html"
+    assert links[1:] == [f"{page}#withdrawn", f"{page}#faults"]
+
+
+def test_when_each_fault_was_found_is_a_time() -> None:
+    for fault in known_faults():
+        assert datetime.fromisoformat(fault.found).tzinfo is not None, fault.code
+        assert fault.found.endswith("Z"), fault.code
 
 
 def test_where_the_site_stands_is_known_the_feed_has_whole_addresses(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ class Fault:
     """A caveat of trials that ran ``file`` with one of these hashes, by a command that holds all these words."""
 
     code: str
+    found: str
+    """When its results got the caveat (RFC 3339)."""
     file: str
     sha256: Sequence[str]
     command: Sequence[str]
@@ -55,5 +57,7 @@ FAULTS = frozenset(fault.code for fault in known_faults() if not fault.value_sta
 """Codes of the faults for which reports and rankings leave a result out."""
 UNFAIR = frozenset(fault.code for fault in known_faults() if fault.value_stands)
 """Codes of those that only withdraw claims."""
+FOUND = {fault.code: fault.found for fault in known_faults()}
+"""Code of each → when it was found."""
 PADDING = {fault.code: fault.padding for fault in known_faults() if fault.padding}
 """Code of a fault → share of the value that counts padding."""

@@ -1,15 +1,18 @@
-"""The Atom feed of new results (RFC 4287)."""
+"""The Atom feed of new results, and of those that no longer count (RFC 4287)."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
+from dlperf.measured.findings.program_faults import FAULTS, FOUND, UNFAIR
 from dlperf.messages import ENGLISH
 from dlperf.report import markdown as md
 from dlperf.report.answer import answers_of_site
-from dlperf.report.data import SiteData
+from dlperf.report.data import SiteData, distinct
 from dlperf.report.pages.hardware import shared_title
+from dlperf.report.pages.history import faulty
 from dlperf.report.pages.home import best_of_cases, headline
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
@@ -21,12 +24,25 @@ NO_DATE = "1970-01-01T00:00:00Z"
 """Date of a feed without entries: Atom demands one."""
 
 
+@dataclass(frozen=True, order=True)
+class Entry:
+    """What is new: a report with newer results, or claims and values that no longer count."""
+
+    updated: str
+    id: str
+    """Below the name of the site."""
+    title: str
+    summary: str
+    page: str
+    anchor: str = ""
+
+
 def feed(data: SiteData) -> str:
-    """Return an entry for each report, newest first.
+    """Return an entry for each report and each fault of a program by which results lost their claims, newest first.
 
     Links are relative to the feed, unless the address of the site is known (``site_url`` in mkdocs.yml).
     """
-    entries = sorted(_dated(data), reverse=True)
+    entries = sorted((*_reports(data), *_faults(data)), reverse=True)
     root = ElementTree.Element("feed", {"xmlns": NAMESPACE})
     _add(root, "title", data.title)
     site = urlsplit(data.address)
@@ -34,25 +50,45 @@ def feed(data: SiteData) -> str:
     _add(root, "id", f"{name}results")
     if data.address:
         ElementTree.SubElement(root, "link", {"rel": "self", "href": f"{data.address}{at.FEED}"})
-    _add(root, "updated", entries[0][0] if entries else NO_DATE)
+    _add(root, "updated", entries[0].updated if entries else NO_DATE)
     _add(ElementTree.SubElement(root, "author"), "name", data.title)
-    for updated, source, case in entries:
-        entry = ElementTree.SubElement(root, "entry")
-        _add(entry, "title", shared_title(Page(ENGLISH, data, at.FEED), case, data.reports[source, case]))
-        _add(entry, "id", f"{name}{at.campaign_folder(source)}/{at.slug(case)}")
-        _add(entry, "updated", updated)
-        _add(entry, "summary", _summary(data, data.reports[source, case]))
-        from_here = at.HOME if data.address else at.FEED
-        address = data.address + at.html_address(from_here, at.report_page(source, case))
-        ElementTree.SubElement(entry, "link", {"href": address})
+    for one in entries:
+        _add_entry(root, data, name, one)
     ElementTree.indent(root, " ")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _dated(data: SiteData) -> list[tuple[str, str, str]]:
-    """Return date, source and case of every report with a known date."""
-    dates = {key: max(changed(data, row) for row in rows) for key, rows in data.reports.items()}
-    return [(date, source, case) for (source, case), date in dates.items() if date]
+def _add_entry(root: ElementTree.Element, data: SiteData, name: str, one: Entry) -> None:
+    entry = ElementTree.SubElement(root, "entry")
+    _add(entry, "title", one.title)
+    _add(entry, "id", f"{name}{one.id}")
+    _add(entry, "updated", one.updated)
+    _add(entry, "summary", one.summary)
+    address = data.address + at.html_address(at.HOME if data.address else at.FEED, one.page)
+    ElementTree.SubElement(entry, "link", {"href": f"{address}{one.anchor}"})
+
+
+def _reports(data: SiteData) -> Iterator[Entry]:
+    """Yield an entry for every report with a known date."""
+    page = Page(ENGLISH, data, at.FEED)
+    for (source, case), rows in data.reports.items():
+        if date := max(changed(data, row) for row in rows):
+            title, name = shared_title(page, case, rows), f"{at.campaign_folder(source)}/{at.slug(case)}"
+            yield Entry(date, name, title, _summary(data, rows), at.report_page(source, case))
+
+
+def _faults(data: SiteData) -> Iterator[Entry]:
+    """Yield an entry for each fault that the page of changes lists, with how many results it concerns."""
+    kinds = (
+        ("withdrawn", "No claim rests on these results", UNFAIR),
+        ("faults", "Results of a faulty program left out", FAULTS),
+    )
+    for anchor, kind, codes in kinds:
+        for fault, rows in faulty(data, codes):
+            models = ENGLISH.separator.join(distinct(data.case_title(row.case) for row in rows))
+            summary = f"{ENGLISH.render(fault.message)}. Results concerned: {len(rows)}."
+            name = f"{anchor}/{fault.code}"
+            yield Entry(FOUND[fault.code], name, f"{kind}: {models}", summary, at.HISTORY, f"#{anchor}")
 
 
 def _summary(data: SiteData, rows: Sequence[ConfigurationResult]) -> str:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from dlperf.measured.findings.program_faults import FAULTS, UNFAIR
 from dlperf.messages import N_, Language
+from dlperf.messages.finding import Finding
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.charts.plot import ChartLine, Plot, plot
@@ -90,12 +91,17 @@ def _change_of(compared: Claim, gate: Judgement, level: float) -> Change:
     return Change(compared, SUSPECTED if code == "cannot_tell" and fails else code)
 
 
-def _faults(page: Page, codes: Collection[str]) -> list[tuple[str, list[Link]]]:
+def faulty(data: SiteData, codes: Collection[str]) -> list[tuple[Finding, Series]]:
     """Return what was wrong with training programs, and the results that were measured with each."""
-    found = [(fault, row) for row in page.data.ordered for fault in row.findings if fault.code in codes]
+    found = [(fault, row) for row in data.ordered for fault in row.findings if fault.code in codes]
+    same = grouped(found, lambda pair: pair[0].code).values()
+    return [(members[0][0], [row for _, row in members]) for members in same]
+
+
+def _faults(page: Page, codes: Collection[str]) -> list[tuple[str, list[Link]]]:
     return [
-        (page.language.render(members[0][0].message), [_result_link(page, row) for _, row in members])
-        for members in grouped(found, lambda pair: pair[0].code).values()
+        (page.language.render(fault.message), [_result_link(page, row) for row in rows])
+        for fault, rows in faulty(page.data, codes)
     ]
 
 
