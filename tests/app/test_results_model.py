@@ -113,7 +113,7 @@ def test_a_change_is_coloured_where_it_may_be_claimed_and_what_is_missing_is_nam
     tones = {point.verdict: view.cells(point).tones[-1] for point in view.shown()}
     assert tones == {"better": "good", "same": "", "cannot_tell": ""}
     unsure = next(point for point in view.shown() if point.result.batch_size == 128)
-    assert "  one trial of a side shows no variation" in view.about(unsure)
+    assert "  one side has a single trial, so that its run-to-run variation is not known" in view.about(unsure)
 
 
 def test_a_narrow_comparison_keeps_what_tells_rows_apart_and_their_verdict():

@@ -14,6 +14,7 @@ from claimable import claimable
 from dlperf.catalog.files.load import load_catalog
 from dlperf.derived.health import CASE as DIAGNOSIS
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
+from dlperf.messages.finding import warning
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import ALONE, Answer, answers, gpus_of
@@ -146,7 +147,11 @@ def test_two_that_are_the_same_stand_before_higher_ones_of_which_nothing_can_be_
     ("one", "other", "why"),
     [
         (measured("alpha", trials=3), measured("beta", trials=3), "a new campaign of about 5 trials each would decide"),
-        (measured("alpha", trials=1), measured("beta"), "one trial of a side shows no variation"),
+        (
+            measured("alpha", trials=1),
+            measured("beta"),
+            "one side has a single trial, so that its run-to-run variation is not known",
+        ),
         (published("paddle", 1, 393.5), published("pytorch", 1, 370.2), "third-party results."),
         (measured("alpha"), measured("beta", precision="fp32-pure"), "different numerics: FP32 / FP32-PURE"),
     ],
@@ -158,6 +163,28 @@ def test_where_nothing_may_be_claimed_the_numbers_stand_with_what_is_missing(
     assert f" Cannot tell: {why}" in text
     assert "ahead" not in text
     assert 'class="claim"' not in home(ENGLISH, SiteData((one, other)))
+
+
+def test_a_refusal_names_the_command_whose_trials_would_decide() -> None:
+    axes = (("sequence_length", 1024),)
+    text = said(measured("alpha", trials=1, value=2.0, axes=axes), measured("beta", trials=1, value=1.0, axes=axes))
+    command = (
+        "dlperf run --hardware MACHINE --framework alpha,beta --case resnet50-imagenet --precision fp32"
+        " --batch-size 256 --gpus 1n1g --set sequence_length=1024 --repeats 5 --protocol dlperf-v1"
+    )
+    assert f"To decide it, run both in turns: {command}." in text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (published("paddle", 1, 393.5), published("pytorch", 1, 370.2)),
+        (measured("alpha"), measured("beta", precision="fp32-pure")),
+        (measured("alpha", findings=(warning("layers_scanned"),)), measured("beta")),
+    ],
+)
+def test_no_command_is_named_where_no_trials_would_decide(one: ConfigurationResult, other: ConfigurationResult) -> None:
+    assert "To decide it" not in said(one, other)
 
 
 def test_bars_of_unequal_numerics_name_the_precision_of_each() -> None:

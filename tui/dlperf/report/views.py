@@ -63,6 +63,8 @@ class Lead:
     """The machines on which it holds."""
     why: str = ""
     """The first reasons why nothing may be claimed."""
+    deciding: str = ""
+    """The command that measures what is missing; empty where no trials would decide."""
     brief: str | TextView = ""
     """The verdict with its first reason only, which is cut if it is long."""
     power: str = ""

@@ -119,6 +119,12 @@ class Claim:
         return self.found is not None and all(why.code in UNDECIDED for why in self.reasons)
 
     @property
+    def is_open(self) -> bool:
+        """Whether it is undecided for want of trials, or of such that ran side by side, and not for what lasts."""
+        lasting = (*LASTING, THIRD_PARTY.code, "no_trials_decide", *FAULTS, *UNFAIR)
+        return self.verdict.code == "cannot_tell" and not any(why.mentions(*lasting) for why in self.reasons)
+
+    @property
     def brief(self) -> Message:
         """The verdict with its first reason, and how many more there are."""
         first = message(self.verdict.code, why=self.reasons[:1]) if self.reasons else self.verdict

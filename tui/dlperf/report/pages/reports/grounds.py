@@ -1,12 +1,17 @@
-"""What a verdict rests on: how the p of its test was made, and what would overturn it."""
+"""What a verdict rests on: how the p of its test was made, what would overturn it, and what decides an open one."""
+
+from dataclasses import replace
 
 from dlperf.messages import N_
+from dlperf.plan import Selection
+from dlperf.plan.axes import run_command
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import chip
 from dlperf.report.pages.page import Page
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import DECIDED, Claim
+from dlperf.verdicts.inference.policies import CLAIM
 from dlperf.verdicts.inference.verdict import Verdict
 from dlperf.verdicts.overturning import least_further_lead, tests_of
 
@@ -47,6 +52,27 @@ def overturning(page: Page, found: Claim) -> str:
         more = page._("a further campaign in which they may differ by more")
         return more if found.verdict.code == "same" else ""
     return page.language.semicolon.join((_further(page, better, better.found), _faster(page, better)))
+
+
+def deciding(page: Page, found: Claim) -> str:
+    """Return the command that runs both in turns, with the trials that a claim needs; empty where none would do."""
+    a, b = found.b, found.a
+    alike = replace(a, framework=b.framework).id == b.id and a.protocol == b.protocol
+    if not (found.is_open and alike and all(page.data.is_ours(row.campaign) for row in (a, b))):
+        return ""
+    asked = [int(str(why.parameters["count"])) for why in found.reasons if why.code == "new_campaign"]
+    wanted = Selection(
+        hardware=("MACHINE",),
+        frameworks=(a.framework, b.framework),
+        cases=(a.case,),
+        precisions=(a.precision,),
+        batch_sizes=(a.batch_size,),
+        scales=(a.scale,),
+        axes=tuple(f"{name}={value}" for name, value in a.axes),
+        repeats=max(CLAIM.least, *asked, 0),
+        protocol=a.protocol,
+    )
+    return run_command(wanted)
 
 
 def _further(page: Page, better: Claim, found: Verdict) -> str:

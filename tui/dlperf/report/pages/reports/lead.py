@@ -12,7 +12,7 @@ from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, chip, gpus_of, work_of
 from dlperf.report.data import distinct, grouped
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.reports.grounds import overturning, p_made
+from dlperf.report.pages.reports.grounds import deciding, overturning, p_made
 from dlperf.report.views import FigureView, Lead, Link
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import DECIDED, Claim
@@ -39,6 +39,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         sought=unbreakable(figures.percent(found.detectable)),
         gpus=gpus_of(page.language, page.data, found),
         why=page.language.semicolon.join(map(page.reason, found.reasons[:MOST_REASONS])),
+        deciding=deciding(page, found),
         brief=page.verdict(found),
         power=page.language.semicolon.join(_clock_and_power(page, _sides(answer.best, second, found))),
         machines=tuple(_on_machine(page, *pair) for pair in found.machines),
