@@ -96,3 +96,20 @@ def test_padding_counts_neither_in_the_order_of_stacks_nor_in_their_share_of_the
     apart = [replace(row, axes=(("microbatches", place),)) for place, row in enumerate(rows)]
     (part,) = side_by_side(page, apart)
     assert "measured on 2 sets of GPUs" in part.title
+
+
+def test_a_result_that_nothing_of_its_work_stands_beside_has_no_share_of_the_best() -> None:
+    rows = [measured(name, precision="fp8", axes=(("attention", name),)) for name in ("alpha", "beta")]
+    alone = replace(rows[0], precision="bf16")
+    of_best = quality_cells(Page(ENGLISH, SiteData((*rows, alone)), at.HOME), (*rows, alone))["of_best"]
+    assert [of_best(row) for row in (*rows, alone)] == ["100.0 %", "100.0 %", ""]
+
+
+def test_the_best_of_a_model_is_one_result_in_all_cells_of_its_row() -> None:
+    rows = [
+        replace(measured("alpha", gpus=1, value=100.0, mfu=0.4), findings=()),
+        replace(measured("beta", gpus=1, value=110.0, mfu=0.2), findings=(warning("one_synthetic_batch"),)),
+    ]
+    (row,) = rows_of(pages(replace(sample(), results=tuple(rows)))[at.YOUR_NUMBER])[1:]
+    assert row[2].startswith("100 Alpha")
+    assert row[4:6] == ["40.0 %", "0.36"]

@@ -11,7 +11,7 @@ from dlperf.report.answer import base_precision, chip
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.data.together import by_host
 from dlperf.report.pages.hardware import shared_title
-from dlperf.report.pages.overview import is_training
+from dlperf.report.pages.overview import best_rows, is_training
 from dlperf.report.pages.page import Cell, Page
 from dlperf.report.pages.your_number import accelerators, utilisation
 from dlperf.report.site import locations as at
@@ -149,14 +149,17 @@ def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
 
 
 def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, Cell]:
-    """Return what a value is worth: its share of the highest of the same work, MFU and peak memory."""
-    compared = [row for row in rows if is_training(row) and not row.program_caveats]
-    work = grouped(compared, _work)
-    best = {key: max(figures.per_gpu(row) or 0.0 for row in same) for key, same in work.items()}
+    """Return what a value is worth: its share of the best of the same work, MFU and peak memory.
+
+    One that nothing else of its work stands beside has no share.
+    """
+    compared = [row for row in rows if is_training(row) and (not row.program_caveats or _padding(row))]
+    several = {key: same for key, same in grouped(compared, _work).items() if len(same) > 1}
+    best = {key: _best_value(page.data, same) for key, same in several.items()}
 
     def of_best(row: ConfigurationResult) -> FigureView | str:
         highest, value = best.get(_work(row)), figures.per_gpu(row)
-        if not highest or not value or not (row in compared or _padding(row)):
+        if not highest or not value or row not in compared:
             return ""
         share = figures.percent(value * (1 - _padding(row)) / highest)
         address = at.html_address(page.path, at.configuration_page(row))
@@ -168,6 +171,12 @@ def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, 
         "mfu": lambda row: figures.percent(utilisation(page.data, gpus, row) if is_training(row) else None),
         MEMORY: lambda row: figures.optional(figures.metric_value(row, MEMORY)),
     }
+
+
+def _best_value(data: SiteData, rows: Rows) -> float:
+    """Return the value of the result that home and Reports call the best, for one GPU."""
+    sound = [row for row in rows if not row.program_caveats]
+    return max((figures.per_gpu(row) or 0.0 for row in best_rows(data, sound)), default=0.0)
 
 
 def _work(row: ConfigurationResult) -> tuple[object, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from dlperf.catalog.palette import family_number
 from dlperf.catalog.units import is_rate
@@ -89,14 +90,14 @@ def best_rows(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[Confi
         filter(is_training, rows),
         lambda row: (chip(data, row), family(row), _numerics(row) if data.is_ours(row.campaign) else ()),
     )
-    return sorted((_best(data, members) for members in same.values()), key=_per_gpu, reverse=True)
+    return sorted((best_of(data, members) for members in same.values()), key=_per_gpu, reverse=True)
 
 
 def _numerics(row: ConfigurationResult) -> tuple[object, ...]:
     return row.precision, figures.recipe_of(row)
 
 
-def _best(data: SiteData, members: Sequence[ConfigurationResult]) -> ConfigurationResult:
+def best_of(data: SiteData, members: Sequence[ConfigurationResult]) -> ConfigurationResult:
     """Return the highest result; if it has caveats, the highest of its precision and GPUs that has none.
 
     Of our own, only those with most support count.
@@ -118,13 +119,29 @@ def _per_gpu(row: ConfigurationResult) -> float:
     return (row.value or 0.0) / row.gpus_total
 
 
-def best_of_origins(page: Page, rows: Iterable[ConfigurationResult], with_chip: bool = False) -> list[object]:
-    """Return the throughput for one GPU of the best result of ours, of a sound program if any, and of others' best."""
-    ranked = best_rows(page.data, map(page.data.joint, rows))
-    ours = [row for row in ranked if page.data.is_ours(row.campaign)]
+class Best(NamedTuple):
+    """The best result of ours, of a sound program if any, and the best one of others."""
+
+    own: ConfigurationResult | None
+    others: ConfigurationResult | None
+
+    @property
+    def best(self) -> ConfigurationResult:
+        """The higher of both, for one GPU."""
+        return max(filter(None, self), key=_per_gpu)
+
+
+def best_of_origins(data: SiteData, rows: Iterable[ConfigurationResult]) -> Best:
+    """Return the best results, those of GPUs that were measured together as one."""
+    ranked = best_rows(data, map(data.joint, rows))
+    ours = [row for row in ranked if data.is_ours(row.campaign)]
     own = next((row for row in ours if not row.program_caveats), ours[0] if ours else None)
-    others = next((row for row in ranked if not page.data.is_ours(row.campaign)), None)
-    return [_best_cell(page, row, with_chip) if row else "" for row in (own, others)]
+    return Best(own, next((row for row in ranked if not data.is_ours(row.campaign)), None))
+
+
+def best_cells(page: Page, found: Best, with_chip: bool = False) -> list[object]:
+    """Return the throughput for one GPU of both results."""
+    return [_best_cell(page, row, with_chip) if row else "" for row in found]
 
 
 def _best_cell(page: Page, row: ConfigurationResult, with_chip: bool) -> FigureView:

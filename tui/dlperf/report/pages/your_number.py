@@ -15,7 +15,7 @@ from dlperf.report.answer import CHIP, chip, short_name
 from dlperf.report.data import SiteData, grouped, is_published
 from dlperf.report.data.together import apart
 from dlperf.report.pages.explorer import by_relevance, script
-from dlperf.report.pages.overview import best_of_origins, best_rows, ranked_models
+from dlperf.report.pages.overview import best_cells, best_of_origins, best_rows, ranked_models
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.evidence import commands_again, measuring_again
 from dlperf.report.site import locations as at
@@ -160,11 +160,12 @@ def _by_chip(data: SiteData, rows: Sequence[ConfigurationResult]) -> list[tuple[
 
 
 def _row(page: Page, gpus: Mapping[str, Accelerator], ranked: Sequence[ConfigurationResult]) -> tuple[object, ...]:
-    best = ranked[0]
+    found = best_of_origins(page.data, ranked)
+    best = found.best
     return (
         page.data.case_title(best.case),
         chip(page.data, best),
-        *best_of_origins(page, ranked),
+        *best_cells(page, found),
         _utilisation(page, best, utilisation(page.data, gpus, best)),
         four_digits((figures.per_gpu(best) or 0.0) * SECONDS_PER_HOUR / 1e6),
         best.unit,

@@ -14,7 +14,7 @@ from dlperf.report.answer import Answer, answers_of_site
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.home import best_of_cases, headline
-from dlperf.report.pages.overview import best_of_origins
+from dlperf.report.pages.overview import best_cells, best_of_origins
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports import tables as report_tables
 from dlperf.report.pages.reports.conditions import conditions
@@ -212,7 +212,7 @@ def _model_row(page: Page, case: str, results: Results) -> tuple[object, ...]:
     return (
         page.link(page.data.case_title(case), of_all),
         unit,
-        *best_of_origins(page, known, with_chip=True),
+        *best_cells(page, best_of_origins(page.data, known), with_chip=True),
         str(sum(row.value is not None for row in results)),
     )
 
