@@ -7,15 +7,17 @@ import os
 import re
 import time
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dlperf.campaign.create import trial_id
+from dlperf.nodes.supervisor.files import readable_json
 from dlperf.runs.archive import TrialFiles
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.records import CampaignRecord, State, TrialStatus
 from dlperf.runs.store import read_campaign
-from many_nodes import ManyNodes, marked_processes
+from many_nodes import ManyNodes, mark_of_process, marked_processes
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,15 @@ class Verdict:
     """Said to have succeeded, but never started; said never to have started, but it was; its archive is not what the
     node wrote, or its seal is broken."""
     processes_left: list[int]
+    folders_left: list[str]
+    """Temporary folders of trials on nodes that did not die."""
     wrong_hosts: list[str]
     """Homes of impostors in which anything lies."""
 
     @property
     def good(self) -> bool:
-        found = (self.started_twice, self.unfinished, self.unexplained, self.broken, self.processes_left)
-        return not any((*found, self.wrong_hosts))
+        found = (self.started_twice, self.unfinished, self.unexplained, self.broken)
+        return not any((*found, self.processes_left, self.folders_left, self.wrong_hosts))
 
 
 @dataclass
@@ -64,6 +68,7 @@ def examine(here: ManyNodes, damage: Damage) -> Verdict:
     """Compare what the campaign says with what its nodes hold."""
     record, status = read_campaign(here.paths), campaign_status(here.paths)
     trials = status.trials
+    outliving = _outliving(here, {trial_id(record, key) for key, trial in trials.items() if _may_still_run(trial)})
     starts = Counter(mark for server in here.servers for mark in _marks(server.home))
     return Verdict(
         trials=len(trials),
@@ -84,7 +89,8 @@ def examine(here: ManyNodes, damage: Damage) -> Verdict:
             for key, trial in trials.items()
             if (problem := _broken(here, record, trial, starts, trial_id(record, key) in damage.spoiled))
         ],
-        processes_left=_left(here),
+        processes_left=outliving or _left(here),
+        folders_left=_folders_left(here),
         wrong_hosts=[str(home) for home in here.impostor_homes() if any(home.iterdir())],
     )
 
@@ -152,6 +158,18 @@ def _broken(here: ManyNodes, record: CampaignRecord, trial: TrialStatus, starts:
 
 def _bytes(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
+
+
+def _outliving(here: ManyNodes, excused: Collection[str]) -> list[int]:
+    """Processes of the programs of trials that have ended while their machine answered."""
+    trials = {pid: mark_of_process(pid).partition("/")[0] for pid in marked_processes(here.workspace.root.parent)}
+    return [pid for pid, trial in trials.items() if trial and trial not in excused]
+
+
+def _folders_left(here: ManyNodes) -> list[str]:
+    alive = [server.home for server in here.servers if server.process is not None]
+    records = [readable_json(str(path)) for home in alive for path in home.glob(".dlperf/*/*/supervisor.json")]
+    return [path for record in records if (path := record.get("temporary")) and Path(path).exists()]
 
 
 def _left(here: ManyNodes) -> list[int]:

@@ -19,6 +19,8 @@ from after_faults import Damage
 from dlperf.nodes.supervisor.processes import SUPERVISOR_NAME, working_folder
 from dlperf.runs.journal import CampaignReader
 from dlperf.runs.lock import engine_pid
+from dlperf.runs.records import Event
+from dlperf.runs.store import read_records
 from many_nodes import ManyNodes, marked_processes
 from spoils import SPOILS, remove_everything, replace_agent, running_trial, take_every_file, trials_of
 from sshd import Sshd
@@ -82,8 +84,7 @@ class Chaos:
     repairs: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
     """When a server listens again or an agent is put back (monotonic), and what does it."""
     damage: Damage = field(default_factory=Damage)
-    resumes: int = 0
-    """Engines after the first: more than were killed, if one ended by itself."""
+    engines_killed: set[int] = field(default_factory=set)
     unhealed: list[str] = field(default_factory=list)
     """Why ``dlperf resume`` did not start the next engine."""
     lasted: float = 0.0
@@ -127,7 +128,6 @@ class Chaos:
         pid = engine_pid(self.here.paths)
         self.meter.look(pid)
         if pid is None and not reader.refresh().finished:
-            self.resumes += 1
             done = self.here.dlperf("resume", self.here.paths.name, "--detach")
             if done.returncode and not reader.refresh().finished:
                 self.unhealed.append(done.stderr.strip())
@@ -136,7 +136,7 @@ class Chaos:
         """Whether there was something to hit."""
         server = self.here.servers[fault.node]
         if fault.kind == "engine":
-            return kill(engine_pid(self.here.paths))
+            return self._kill_engine()
         if fault.kind == "supervisor":
             return self._kill_supervisor(server)
         if server.process is None:
@@ -153,6 +153,18 @@ class Chaos:
             server.drop_connections()
             return put_back is not None and self._repair_later(fault, put_back)
         return self._spoil(fault.kind, server)
+
+    def engines_ended(self) -> list[int]:
+        """Return the engines that ended, although nobody killed them, before the one that finished the campaign."""
+        events = read_records(self.here.paths.journal, Event)[0]
+        started = [int(event.data["pid"]) for event in events if event.event == "campaign_started"]
+        return [pid for pid in started[:-1] if pid not in self.engines_killed]
+
+    def _kill_engine(self) -> bool:
+        pid = engine_pid(self.here.paths)
+        killed = kill(pid)
+        self.engines_killed |= {pid} if killed and pid else set()
+        return killed
 
     def _kill_supervisor(self, server: Sshd) -> bool:
         pid = next(iter(supervisors(server.home)), None)
@@ -188,7 +200,7 @@ class Chaos:
         """Let the machine answer again, to a new engine: one waits ten minutes after it was given a wrong key."""
         other.stop()
         server.start()
-        self.done["engine"] += kill(engine_pid(self.here.paths))
+        self.done["engine"] += self._kill_engine()
 
     def _spoil(self, kind: str, server: Sshd) -> bool:
         folder = running_trial(server.home)

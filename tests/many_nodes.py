@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -145,3 +146,11 @@ def marked_processes(folder: Path) -> Sequence[int]:
         if home and b"sshd" not in line:
             found.append(int(entry.name))
     return found
+
+
+def mark_of_process(pid: int) -> str:
+    """Return the mark of the trial whose program a process belongs to; empty where it is none, or has ended."""
+    with contextlib.suppress(OSError):
+        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return next((word.decode().partition("=")[2] for word in words if word.startswith(b"DLPERF_TRIAL=")), "")
+    return ""

@@ -24,6 +24,7 @@ def test_nothing_is_started_twice_and_nothing_is_lost_while_everything_is_killed
     finally:
         here.stop()
     assert found.good, found
+    assert chaos.engines_ended() == []
     assert chaos.done["connection"] > 0
     assert chaos.done["engine"] > 0
     assert found.succeeded >= 24
