@@ -9,7 +9,9 @@ from html_text import Document, rows_of
 from site_rows import measured
 from site_sample import pages, sample
 
+from dlperf.catalog.entry import Translation
 from dlperf.messages import CHINESE, ENGLISH
+from dlperf.report.build import overview_pages
 from dlperf.report.machine import Probed
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports.conditions import declared_of
@@ -34,6 +36,19 @@ def test_a_report_shows_which_cores_a_trial_was_held_to() -> None:
         data = replace(sample(), probed={("first", "box", "alpha"): Probed(environment)})
         text = pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]
         assert (["Processor cores", "16 / 64"] in rows_of(text)) == shown
+
+
+def test_a_fact_that_became_known_later_stands_in_place_of_what_a_campaign_was_planned_with() -> None:
+    data = sample()
+    told = {"fir": {"cores": "some"}, "first": {"cores": "16"}, "second": {"cores": "64"}}
+    zh = Translation(told_later={"first": {"cores": "十六"}})
+    box = data.hardware["box"].model_copy(update={"told_later": told, "zh": zh})
+    record = data.campaigns["first"]
+    planned = tuple(replace(plan, facts=plan.facts | {"cores": "8"}) for plan in record.configurations)
+    data = replace(data, hardware={"box": box}, campaigns={"first": replace(record, configurations=planned)})
+    path = at.report_page("measured/dlperf-v1", "resnet50-imagenet")
+    assert ["cores", "16"] in rows_of(pages(data)[path])
+    assert ["cores", "十六"] in rows_of(dict(overview_pages(CHINESE, data))[path])
 
 
 def test_a_training_stack_has_the_version_that_its_lock_pins_not_one_that_it_prints_of_pytorch() -> None:

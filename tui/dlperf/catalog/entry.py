@@ -63,6 +63,8 @@ class Translation(Model):
     """Of the entry."""
     facts: dict[str, str] = {}
     """Values of the entry's facts, by name."""
+    told_later: dict[str, dict[str, str]] = {}
+    """The same of facts that became known later, by the begin of the names of campaigns."""
 
 
 class Entry(Model):

@@ -139,6 +139,8 @@ class Hardware(PreparedEntry):
     """Of all logs of a trial, in 10^9 bytes; a trial that writes more is ended."""
     facts: dict[str, str] = {}
     """Stated environment (cpu, memory, os, driver, interconnect, topology), shown with the probed one."""
+    told_later: dict[str, dict[str, str]] = {}
+    """Begin of the names of campaigns → facts that became known after their plan, in place of what it states."""
     price: Price | None = None
     """Of a GPU-hour, from which the metric ``cost_per_million`` is computed, for campaigns planned from then on."""
     example: bool = False
@@ -148,6 +150,11 @@ class Hardware(PreparedEntry):
     def is_here(self) -> bool:
         """Whether it says of itself that it is the machine that dlperf runs on."""
         return self.executor == "direct" and all(node.transport == "local" for node in self.nodes)
+
+    def facts_told_of(self, campaign: str) -> dict[str, str]:
+        """Return the facts that became known of a campaign later: those of the longest begin of its name."""
+        begins = [begin for begin in self.told_later if campaign.startswith(begin)]
+        return self.told_later[max(begins, key=len)] if begins else {}
 
     def has_gpus_of(self, node: Node, accelerator: Accelerator | None, found: Mapping[int, str]) -> bool:
         """Return whether a node with these GPUs can be the one described.

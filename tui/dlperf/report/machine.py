@@ -92,7 +92,9 @@ def _amount(value: str) -> str:
 
 def localize_facts(language: Language, entry: Hardware, facts: Mapping[str, str]) -> dict[str, str]:
     """Translate the facts of a machine that equal those of the catalogue."""
-    chinese = entry.zh.facts if entry.zh and language.code == "zh" else {}
-    return {
-        name: chinese.get(name, value) if entry.facts.get(name) == value else value for name, value in facts.items()
-    }
+    if entry.zh is None or language.code != "zh":
+        return dict(facts)
+    chinese = {item: entry.zh.facts.get(item[0], item[1]) for item in entry.facts.items()}
+    for begin, told in entry.told_later.items():
+        chinese |= {item: entry.zh.told_later.get(begin, {}).get(item[0], item[1]) for item in told.items()}
+    return {name: chinese.get((name, value), value) for name, value in facts.items()}

@@ -88,12 +88,17 @@ class SiteContents:
 
     @cached_property
     def plans(self) -> dict[tuple[str, str], PlannedConfiguration]:
-        """Return planned configurations by campaign and id, with what ledgers say of their programs today."""
+        """Return planned configurations by campaign and id, with what the catalogue says of them today."""
         return {
-            (name, planned.configuration.id): self._told(planned)
+            (name, planned.configuration.id): self._with_facts(name, self._told(planned))
             for name, record in self.campaigns.items()
             for planned in record.configurations
         }
+
+    def _with_facts(self, campaign: str, planned: PlannedConfiguration) -> PlannedConfiguration:
+        machine = self.hardware.get(planned.configuration.hardware)
+        told = machine.facts_told_of(campaign) if machine else {}
+        return replace(planned, facts=planned.facts | told) if told else planned
 
     def _told(self, planned: PlannedConfiguration) -> PlannedConfiguration:
         case = self.cases.get(planned.configuration.case)

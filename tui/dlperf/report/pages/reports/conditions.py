@@ -167,11 +167,17 @@ def hardware_of(page: Page, hardware: str, results: Results) -> dict[str, str]:
     """Return a machine's facts from catalogue and plan, without those about frameworks."""
     entry = page.data.hardware.get(hardware)
     planned = [plan for plan in plans_of(page, results) if plan.configuration.hardware == hardware]
-    facts = {**(entry.facts if entry else {}), **(planned[0].facts if planned else {})}
-    origins = {name: distinct(plan.facts[name] for plan in planned if name in plan.facts) for name in ORIGINS}
-    facts |= {name: "; ".join(texts) for name, texts in origins.items() if texts}
-    shown = localize_facts(page.language, entry, facts) if entry else facts
+    stated = [_localized(page, hardware, plan.facts) for plan in planned]
+    facts = {**_localized(page, hardware, entry.facts if entry else {}), **(stated[0] if stated else {})}
+    several = {*ORIGINS, *(name for told in (entry.told_later if entry else {}).values() for name in told)}
+    texts = {name: distinct(each[name] for each in stated if name in each) for name in facts if name in several}
+    shown = facts | {name: "; ".join(told) for name, told in texts.items() if told}
     return {name: value for name, value in shown.items() if name not in FRAMEWORK_FACTS}
+
+
+def _localized(page: Page, hardware: str, facts: Mapping[str, str]) -> dict[str, str]:
+    entry = page.data.hardware.get(hardware)
+    return localize_facts(page.language, entry, facts) if entry else dict(facts)
 
 
 def side_by_side(page: Page, corner: str, columns: Mapping[Link, Mapping[str, str]]) -> TableView:
