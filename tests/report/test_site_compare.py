@@ -212,20 +212,22 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
     page.wait_for_function(f"{kinds}.then(found => found.includes('image/png'))")
     with page.expect_download() as saved:
         page.get_by_role("button", name="Download PNG").click()
-    assert saved.value.suggested_filename == "dlperf.png"
+    assert saved.value.suggested_filename == "resnet50v1-5-images-s-throughput-per-gpu.png"
     assert saved.value.path().read_bytes().startswith(b"\x89PNG")
-    frame = re.search('src="([^"]+)" title="([^"]+)"', copied("Embed code"))
+    frame = re.search('src="([^"]+)" title="([^"]+)" width="100%" height="([0-9]+)"', copied("Embed code"))
     assert frame[2] == "ResNet50V1.5, images/s · Throughput per GPU"
     embedded = html.unescape(frame[1])
     page.goto("about:blank")
     page.goto(embedded)
     expect(page.locator(".explorer-chart .name")).to_have_text(["Beta V100 · FP32 · 1 GPU"])
     expect(page.get_by_text("† the throughput falls by 3.0 %")).to_be_visible()
+    expect(page.locator(".legend .published"), "no third-party results").to_have_count(0)
     expect(page.locator(".explorer-chart > *").first).to_have_class("legend")  # above the fold of any frame
     alone = "dlperf.data.rows.filter(row => dlperf.gpusOf(row) === 1 && dlperf.of(row, 'value'))"
     alike = page.evaluate(f"dlperf.named({alone}, row => [dlperf.of(row, 'framework'), '']).map(String)")
     assert len(set(alike)) == len(alike)
-    for hidden in (".md-header", ".explorer-facets", ".explorer-table.rows"):
+    assert frame[3] == str(290 + 36 + 20), "of one bar and one note"
+    for hidden in (".md-header", ".explorer-facets", ".explorer-table.rows", "#counts"):
         expect(page.locator(hidden)).to_be_hidden()
     assert watched.errors == []
 

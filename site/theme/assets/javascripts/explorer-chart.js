@@ -78,8 +78,8 @@
     const bars = found.drawn.flatMap(panel => panel.bars), caveats = state.embed ? dlperf.caveatsOf(bars) : [];
     const body = found.drawn.map(panel => element("figure", { class: "chart" },
       element("figcaption", {}, panel.title + " ", element("small", {}, panel.aside)), dlperf.list(panel.bars, null, caveats)));
-    const legend = element("p", { class: "legend" }, element("span", { class: "published" }, element("i", { class: "key" }),
-      words.published_key), element("span", {}, notes.join(" ")), state.embed && element("a", { href: dlperf.written({ embed: "" }),
+    const key = bars.some(bar => bar.published) && element("span", { class: "published" }, element("i", { class: "key" }), words.published_key);
+    const legend = element("p", { class: "legend" }, key, element("span", {}, notes.join(" ")), state.embed && element("a", { href: dlperf.written({ embed: "" }),
       target: "_blank" }, dlperf.credit(bars)));
     const said = caveats.length ? [element("p", { class: "small" }, ...dlperf.notesOf(bars).flatMap(note => [note, element("br")]))] : [];
     const panelled = element("div", { class: "panels" }, ...body);

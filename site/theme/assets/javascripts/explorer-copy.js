@@ -57,15 +57,23 @@
 
   const citation = chart => `${titleOf(chart)}. ${creditOf(chart)}. ${addressOf("")}\n`;
 
+  /* In pixels, of a page of 800 or more; a narrower one scrolls in its frame. */
+  function heightOf(chart) {
+    const bars = chart.drawn.flatMap(panel => panel.bars);
+    return 290 + 36 * bars.length + 20 * dlperf.notesOf(bars).length;
+  }
+
   function embedding(chart) {
     const address = addressOf("1"), title = titleOf(chart);
     const safe = words => words.replace(/&/g, "&amp;").replace(/"/g, "&quot;");
-    return `<iframe src="${safe(address)}" title="${safe(title)}" width="100%" height="520" loading="lazy" style="border:0"></iframe>\n`;
+    const size = `width="100%" height="${heightOf(chart)}"`;
+    return `<iframe src="${safe(address)}" title="${safe(title)}" ${size} loading="lazy" style="border:0"></iframe>\n`;
   }
 
   function svg(chart) {
     const bars = chart.drawn.flatMap(panel => panel.bars);
-    return dlperf.picture(chart.drawn, ["▨ " + data.words.published_key, data.words.untested, ...dlperf.notesOf(bars), dlperf.credit(bars), addressOf("")]);
+    const key = bars.some(bar => bar.published) ? ["▨ " + data.words.published_key] : [];
+    return dlperf.picture(chart.drawn, [...key, data.words.untested, ...dlperf.notesOf(bars), dlperf.credit(bars), addressOf("")]);
   }
 
   function png(chart) {
@@ -99,22 +107,25 @@
     }
   }
 
+  /* Content, type and the end of a file's name. */
   const KINDS = {
-    Markdown: rows => [markdown(rows), "text/plain", "dlperf.md"],
-    CSV: rows => [csv(rows), "text/csv", "dlperf.csv"],
-    SVG: (rows, chart) => [svg(chart), "image/svg+xml", "dlperf.svg"],
-    PNG: async (rows, chart) => [await png(chart), "image/png", "dlperf.png"],
-    cite: (rows, chart) => [citation(chart), "text/plain", "dlperf.txt"],
-    embed: (rows, chart) => [embedding(chart), "text/plain", "dlperf.html"],
+    Markdown: rows => [markdown(rows), "text/plain", "md"],
+    CSV: rows => [csv(rows), "text/csv", "csv"],
+    SVG: (rows, chart) => [svg(chart), "image/svg+xml", "svg"],
+    PNG: async (rows, chart) => [await png(chart), "image/png", "png"],
+    cite: (rows, chart) => [citation(chart), "text/plain", "txt"],
+    embed: (rows, chart) => [embedding(chart), "text/plain", "html"],
   };
+
+  const fileName = (chart, ending) => titleOf(chart).toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean).join("-").slice(0, 80) + "." + ending;
 
   /* Buttons that copy, or those that save a file; shown() gives the rows and the chart, say(words) tells what happened. */
   function buttons(kinds, shown, say, act = take) {
     return kinds.map(kind => element("button", {
       type: "button",
       click: async () => {
-        const [content, type, name] = await KINDS[kind](shown().rows, shown().chart);
-        say(await act(new Blob([content], { type }), name));
+        const { rows, chart } = shown(), [content, type, ending] = await KINDS[kind](rows, chart);
+        say(await act(new Blob([content], { type }), fileName(chart, ending)));
       },
     }, (act === save ? data.words.download + " " : "") + (data.words[kind] || kind)));
   }
