@@ -127,6 +127,7 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
         published("paddle", 8, 800.0, precision="fp32", hardware="h100-PCIe"),
     )
     open_with(watched.page, site, rows, "#first=H100&second=H200&price+H100=2&price+H200=3.5")
+    expect(watched.page.locator("#pair")).to_have_text("Which GPU, H100 or H200?")
     pair = watched.page.locator(".pair")
     expect(pair.locator(".large")).to_have_text(
         "At your prices one H200 costs 1.75 times as much as one H100. "
@@ -214,6 +215,10 @@ def test_a_number_stands_beside_results_of_its_sequence_length_and_what_is_left_
         expect(answer).to_contain_text(said)
     watched.page.locator("input[name=sequence]").fill("4096")
     expect(answer).to_contain_text("Your sequence length is 4,096, that of the results 8,192, 32,768")
+    heading, pair = watched.page.locator("#pair"), watched.page.locator(".pair")
+    expect(heading).to_have_text("Which of two GPUs?")
+    expect(pair).to_have_text(re.compile("All results of .* are on H100: there is no second GPU to compare."))
+    expect(watched.page.get_by_label("First GPU")).to_be_hidden()
     assert watched.errors == []
 
 

@@ -150,7 +150,7 @@
 
   function write() {
     const kept = new URLSearchParams();
-    KEPT.forEach(name => { if (field(name).value && !field(name).closest("label").hidden) kept.set(name, field(name).value); });
+    KEPT.forEach(name => { if (field(name).value && !field(name).closest("[hidden]")) kept.set(name, field(name).value); });
     pricesTyped().forEach((price, chip) => { if (price) kept.set(priceName(chip), price); });
     history.replaceState(null, "", "#" + kept);
   }

@@ -73,9 +73,19 @@
         [[nameOfPrecision(precisionOf(pair[0]))], [names.join(words.separator)], ...pair.map(bestCell)]))];
   }
 
+  /* Whether there are two accelerators to choose from; the heading names those that are compared. */
+  function offerPair(a, b) {
+    const chips = distinct(ofModel().map(chipOf)), some = chips.length > 1;
+    root.querySelector("#pair").firstChild.data = some && a !== b ? say("pair_heading", { first: a, second: b }) : words.pair_any;
+    field("first").closest("fieldset").hidden = !some;
+    return some ? "" : say("pair_alone", { model: of(ofModel()[0].row, "case"), gpu: chips[0] });
+  }
+
   function showPair() {
     const out = root.querySelector(".pair"), [a, b] = ["first", "second"].map(name => field(name).value), origin = field("origin").value;
     const chosen = field("precision").value, rows = ofModel().filter(one => isAt(one, chosen) && (!origin || String(of(one.row, "published")) === origin));
+    const alone = offerPair(a, b);
+    if (alone) return out.replaceChildren(element("p", {}, alone));
     const [ofA, ofB] = [a, b].map(chip => rows.filter(one => chipOf(one) === chip));
     const at = (side, precision) => side.filter(one => nameOfPrecision(precisionOf(one)) === precision);
     const both = distinct(rows.map(one => nameOfPrecision(precisionOf(one)))).filter(precision => at(ofA, precision).length && at(ofB, precision).length);
