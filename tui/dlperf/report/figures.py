@@ -110,6 +110,11 @@ def per_gpu(result: ConfigurationResult) -> float | None:
     return result.value / result.gpus_total if result.value and counts_samples(result.unit) else None
 
 
+def unpadded_per_gpu(result: ConfigurationResult) -> float:
+    """Return the throughput of one GPU, or the score, without what counts padding: by this results are ranked."""
+    return (per_gpu(result) or result.score) * (1 - result.padding)
+
+
 def metric_value(result: ConfigurationResult, metric: str, divisor: int = 1) -> float | None:
     """Return the value of a metric beside the throughput, over ``divisor``; None where it was not measured."""
     return next((found.value / divisor for found in result.metrics if found.id == metric), None)

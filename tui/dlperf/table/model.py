@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from dlperf.catalog.axes import ONE_WHERE_ABSENT, AxisValue, Configuration
 from dlperf.catalog.units import Direction
-from dlperf.measured.findings.program_faults import FAULTS, UNFAIR
+from dlperf.measured.findings.program_faults import FAULTS, PADDING, UNFAIR
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.messages import ENGLISH, Language, Message, message
 from dlperf.messages.finding import Finding
@@ -149,6 +149,11 @@ class ConfigurationResult(Configuration):
     def program_caveats(self) -> frozenset[str]:
         """The codes of all known faults of its programs, also of those that only withdraw claims."""
         return (FAULTS | UNFAIR).intersection(finding.code for finding in self.findings)
+
+    @property
+    def padding(self) -> float:
+        """The share of the value that counts padding, as far as it is known."""
+        return max((PADDING.get(finding.code, 0.0) for finding in self.findings), default=0.0)
 
     @property
     def values(self) -> tuple[float, ...]:

@@ -6,12 +6,12 @@
   if (!root || !window.dlperfFigures || !window.dlperfNumber) return;
   dlperf.open();
   const { data, of, gpusOf, scaleText, text, distinct, element } = dlperf;
-  const { words, commands, peaks } = window.dlperfNumber;
+  const { words, commands, peaks, unpadded } = window.dlperfNumber;
   const form = root.querySelector("form");
 
-  const known = data.rows.map((row, index) => ({ row, command: commands[index][0], other: commands[index][1] }))
+  const known = data.rows.map((row, index) => ({ row, command: commands[index][0], other: commands[index][1], unpadded: unpadded[index] }))
     .filter(one => of(one.row, "newest") && of(one.row, "rate") && of(one.row, "value") && of(one.row, "training"))
-    .map(one => ({ ...one, perGpu: of(one.row, "value") / gpusOf(one.row) }));
+    .map(one => ({ ...one, perGpu: one.unpadded || of(one.row, "value") / gpusOf(one.row) }));
   const modelOf = one => of(one.row, "case") + " · " + of(one.row, "unit");
   const say = (name, values) => Object.entries(values || {}).reduce(
     (said, [key, value]) => said.replaceAll(`{${key}}`, value), words[name]);
@@ -106,17 +106,17 @@
   /* What is shown of a result */
 
   function best(rows) {
-    const ranked = dlperf.bestOf(rows.map(one => one.row), "per_gpu", dlperf.kindOf);
-    const found = ranked.find(row => !of(row, "program_caveats")) || ranked[0];
-    return rows.find(one => one.row === found);
+    const found = dlperf.bestOf(rows.map(one => one.row), "per_gpu", dlperf.kindOf);
+    const ranked = rows.filter(one => found.includes(one.row)).sort((a, b) => b.perGpu - a.perGpu);
+    return ranked.find(one => !of(one.row, "program_caveats")) || ranked[0];
   }
 
   const address = one => new URL(dlperf.addressOf(one.row), location).href;
   const nameOf = one => of(one.row, "framework");
   const trialsOf = one => [of(one.row, "n") && "n=" + of(one.row, "n"), text(of(one.row, "spread"), "spread")].filter(Boolean).join(", ");
   const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), scaleText(one.row),
-    of(one.row, "settings"), trialsOf(one), of(one.row, "unchecked") && words.unchecked].filter(Boolean).join(" · ");
-  const placeOf = one => [of(one.row, "hardware"), scaleText(one.row), trialsOf(one), of(one.row, "unchecked") && words.unchecked].filter(Boolean).join(" · ");
+    of(one.row, "settings"), trialsOf(one), of(one.row, "unchecked") && words.unchecked, one.unpadded && words.unpadded].filter(Boolean).join(" · ");
+  const placeOf = one => [of(one.row, "hardware"), scaleText(one.row), trialsOf(one), of(one.row, "unchecked") && words.unchecked, one.unpadded && words.unpadded].filter(Boolean).join(" · ");
   const doubt = (one, caveats = of(one.row, "caveats")) => caveats ? dlperf.doubt(address(one), caveats) : "";
   const link = (one, said) => element("a", { href: address(one) }, said || nameOf(one));
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dlperf.catalog.hardware import UNSTATED
-from dlperf.measured.findings.program_faults import PADDING
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import base_precision, chip
@@ -125,18 +124,13 @@ def by_precision(results: Sequence[ConfigurationResult]) -> list[ConfigurationRe
     def standing(row: ConfigurationResult) -> tuple[object, ...]:
         name = base_precision(row)
         common = (row.unit, name == UNSTATED, -len(families[name]), name, row.precision)
-        return *common, not is_training(row), -_per_gpu(row) * (1 - _padding(row))
+        return *common, not is_training(row), -figures.unpadded_per_gpu(row)
 
     return sorted(results, key=standing)
 
 
 def _per_gpu(row: ConfigurationResult) -> float:
     return figures.per_gpu(row) or row.score
-
-
-def _padding(row: ConfigurationResult) -> float:
-    """Return the share of a value that counts padding, as far as it is known."""
-    return max((PADDING.get(finding.code, 0.0) for finding in row.findings), default=0.0)
 
 
 def _table(page: Page, rows: Sequence[ConfigurationResult]) -> TableView:
@@ -153,7 +147,7 @@ def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, 
 
     One that nothing else of its work stands beside has no share.
     """
-    compared = [row for row in rows if is_training(row) and (not row.program_caveats or _padding(row))]
+    compared = [row for row in rows if is_training(row) and (not row.program_caveats or row.padding)]
     several = {key: same for key, same in grouped(compared, _work).items() if len(same) > 1}
     best = {key: _best_value(page.data, same) for key, same in several.items()}
 
@@ -161,9 +155,9 @@ def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, 
         highest, value = best.get(_work(row)), figures.per_gpu(row)
         if not highest or not value or row not in compared:
             return ""
-        share = figures.percent(value * (1 - _padding(row)) / highest)
+        share = figures.percent(figures.unpadded_per_gpu(row) / highest)
         address = at.html_address(page.path, at.configuration_page(row))
-        return FigureView(share, address, below=page._("without padding")) if _padding(row) else share
+        return FigureView(share, address, below=page._("without padding")) if row.padding else share
 
     gpus = accelerators(page.data)
     return {

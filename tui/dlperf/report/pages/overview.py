@@ -90,7 +90,7 @@ def best_rows(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[Confi
         filter(is_training, rows),
         lambda row: (chip(data, row), family(row), _numerics(row) if data.is_ours(row.campaign) else ()),
     )
-    return sorted((best_of(data, members) for members in same.values()), key=_per_gpu, reverse=True)
+    return sorted((best_of(data, members) for members in same.values()), key=figures.unpadded_per_gpu, reverse=True)
 
 
 def _numerics(row: ConfigurationResult) -> tuple[object, ...]:
@@ -104,10 +104,10 @@ def best_of(data: SiteData, members: Sequence[ConfigurationResult]) -> Configura
     """
     most = max(map(data.support, members))
     rows = [row for row in members if data.support(row) == most]
-    best = max(rows, key=_per_gpu)
+    best = max(rows, key=figures.unpadded_per_gpu)
     point = _numerics(best), best.gpus_total
     sure = [row for row in rows if (_numerics(row), row.gpus_total) == point and not row.caveats]
-    return max(sure, key=_per_gpu, default=best) if best.caveats else best
+    return max(sure, key=figures.unpadded_per_gpu, default=best) if best.caveats else best
 
 
 def is_training(row: ConfigurationResult) -> bool:
@@ -128,7 +128,7 @@ class Best(NamedTuple):
     @property
     def best(self) -> ConfigurationResult:
         """The higher of both, for one GPU."""
-        return max(filter(None, self), key=_per_gpu)
+        return max(filter(None, self), key=figures.unpadded_per_gpu)
 
 
 def best_of_origins(data: SiteData, rows: Iterable[ConfigurationResult]) -> Best:

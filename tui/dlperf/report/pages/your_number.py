@@ -85,6 +85,9 @@ def your_number_data(language: Language, data: SiteData) -> str:
         "work": {data.case_title(case): found for case in data.cases if (found := work(data, case))},
         "peaks": peaks,
         "commands": _commands(page),
+        "unpadded": {
+            place: figures.unpadded_per_gpu(row) for place, row in enumerate(by_relevance(data)) if row.padding
+        },
     }
     return script("dlperfNumber", document)
 
@@ -167,7 +170,7 @@ def _row(page: Page, gpus: Mapping[str, Accelerator], ranked: Sequence[Configura
         chip(page.data, best),
         *best_cells(page, found),
         _utilisation(page, best, utilisation(page.data, gpus, best)),
-        four_digits((figures.per_gpu(best) or 0.0) * SECONDS_PER_HOUR / 1e6),
+        four_digits(figures.unpadded_per_gpu(best) * SECONDS_PER_HOUR / 1e6),
         best.unit,
     )
 
