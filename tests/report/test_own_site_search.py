@@ -56,6 +56,7 @@ FOUND_FIRST = {
     "how sure": "results/methodology.html",
     "days": "results/your-number.html",
     "cheapest GPU": "results/your-number.html",
+    "energy per million tokens kWh": "results/your-number.html",
     "dispute": "guide/reproducing.html",
     "better program": "guide/programs.html",
     "bert jax slower": "results/reports/all-sources/bert-base.html",

@@ -12,7 +12,7 @@ from dlperf.app.model.results.table import figure_text
 from dlperf.cli.output import format_cell
 from dlperf.cli.results import figure_cell
 from dlperf.messages import CHINESE, ENGLISH, message, quoted
-from dlperf.messages.finding import Finding
+from dlperf.messages.finding import Finding, warning
 from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report import markdown as md
@@ -24,20 +24,25 @@ from dlperf.view.notebook.shown import Results
 
 
 @pytest.mark.parametrize(
-    ("readings", "text", "energy"),
+    ("readings", "text", "energy", "of_trial"),
     [
-        *((0, "", None), (19, "", None), (20, "10 images/J", 0.098), (150, "10.2 images/J", 0.0979)),
-        *((2000, "10.21 images/J", 0.09794), (20000, "10.21 images/J", 0.097939)),
+        *((0, "", None, None), (19, "", None, None)),
+        *((20, "10.2 images/J", 0.0979, 0.098), (150, "10.2 images/J", 0.0979, 0.0979)),
+        *((2000, "10.21 images/J", 0.097939, 0.09794), (20000, "10.21 images/J", 0.0979387, 0.097939)),
     ],
 )
-def test_energy_has_the_digits_that_the_readings_allow(readings: int, text: str, energy: float | None) -> None:
+def test_energy_has_the_digits_that_the_readings_allow(
+    readings: int, text: str, energy: float | None, of_trial: float | None
+) -> None:
+    """Of a result those of its five trials together."""
     row = measured(samples_per_joule=10.21047)
     row = replace(row, trials=tuple(replace(trial, telemetry_samples=readings) for trial in row.trials))
     metric = MetricResult("energy_per_sample", 1 / 10.21047, "J/image", "lower", needs=("readings",))
     assert figures.per_joule_text(row) == text
+    assert bool(figures.kwh_text(row)) == bool(text)
     assert shown_value(row, metric) == energy
     (trial,) = row.trials[:1]
-    assert shown_of_trial(trial, metric) == energy
+    assert shown_of_trial(trial, metric) == of_trial
     in_table = replace(row, metrics=(metric,), metric=metric.id, value=metric.value)
     shown = "-" if energy is None else four_digits(energy)
     assert format_cell(figure_cell(in_table)) == shown
@@ -108,3 +113,11 @@ def test_axes_are_said_in_words(axis: tuple[str, str | int], english: str, chine
 )
 def test_a_slower_form_of_an_accelerator_has_a_name_of_its_own(title: str, name: str) -> None:
     assert short_name(title) == name
+
+
+def test_energy_of_a_million_is_that_of_what_is_no_padding_and_keeps_its_last_zero() -> None:
+    row = measured(samples_per_joule=1 / 3.6)
+    row = replace(row, trials=tuple(replace(trial, telemetry_samples=30) for trial in row.trials))
+    assert figures.kwh_text(row) == "1.00"  # 10^6 × 3.6 J are 1 kWh
+    assert figures.kwh_text(replace(row, findings=(warning("padded_tokens"),))) == "1.06"
+    assert figures.kwh_text(replace(row, samples_per_joule=None)) == ""

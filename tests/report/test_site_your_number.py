@@ -94,20 +94,20 @@ def test_prices_give_costs_and_the_address_keeps_what_was_typed(watched: Watched
     prices.get_by_label("V100").fill("2.88")
     page.get_by_label("Million images to train on").fill("144")
     page.get_by_label("GPUs used").fill("10")
-    assert cells(page, 1)[3:-1] == ["2.06", "10.32\nthe result ran on 8 GPUs", "297", "2.88 (1.00×)"]
+    assert cells(page, 1)[3:-1] == ["2.06", "", "10.32\nthe result ran on 8 GPUs", "297", "2.88 (1.00×)"]
     assert cells(page, 1)[-1].startswith("Alpha ")  # time and cost are of the result that is named
     page.get_by_label("Million images to train on").fill("1440")
-    assert [row[4].splitlines()[0] for row in map(partial(cells, page), (1, 2))] == ["103.2", "44.04"]
+    assert [row[5].splitlines()[0] for row in map(partial(cells, page), (1, 2))] == ["103.2", "44.04"]
     page.get_by_label("GPUs used").fill("1")
-    assert cells(page, 1)[1:5] == ["400.1", "1.44", "2", "999.7\n41.65 days"]  # in hours whatever else is shown
+    assert cells(page, 1)[1:6] == ["400.1", "1.44", "2", "", "999.7\n41.65 days"]  # in hours whatever else is shown
     page.get_by_label("Million images to train on").fill("144")
     kept = page.evaluate("location.href")  # ``page.url`` may lag behind
     page.goto("about:blank")
     open_page(page, kept.partition(PAGE)[0], kept.partition(PAGE)[2])
     expect(prices.get_by_label("V100")).to_have_value("2.88")
-    assert cells(page, 1)[5] == "288"
+    assert cells(page, 1)[6] == "288"
     # at the break-even price the A100 trains for what the V100 costs
-    assert float(cells(page, 2)[6].partition(" ")[0]) == pytest.approx(2.88 * 908.2 / 400.1, rel=0.01)
+    assert float(cells(page, 2)[7].partition(" ")[0]) == pytest.approx(2.88 * 908.2 / 400.1, rel=0.01)
 
 
 def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched: Watched, site: Path) -> None:
@@ -155,10 +155,10 @@ def test_of_two_accelerators_a_table_says_by_precision_what_one_is_worth(watched
     expect(pair.locator("tr", has_text="paddle")).to_contain_text("not recomputed here")
     watched.page.get_by_label("Million images to train on").fill("2304")
     watched.page.get_by_label("GPUs used").fill("60")
-    expect(watched.page.locator(".costs tbody tr", has_text="paddle").first.locator("td").nth(4)).to_have_text(
+    expect(watched.page.locator(".costs tbody tr", has_text="paddle").first.locator("td").nth(5)).to_have_text(
         re.compile("106.7.*the result ran on 64 GPUs")
     )
-    expect(watched.page.locator(".costs tbody tr", has_text="Alpha").locator("td").nth(4)).to_have_text(
+    expect(watched.page.locator(".costs tbody tr", has_text="Alpha").locator("td").nth(5)).to_have_text(
         re.compile("76.19.*the result ran on 2 GPUs")  # not the faster one of 1 GPU
     )
     expect(watched.page.locator(".costs")).to_contain_text("differs in: program, number of GPUs, numerics, origin")

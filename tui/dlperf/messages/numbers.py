@@ -18,6 +18,11 @@ def four_digits(value: float, aligned: bool = False) -> str:
     return text if aligned or "." not in text else text.rstrip("0").rstrip(".")
 
 
+def to_digits(value: float, digits: int) -> str:
+    """Format a positive number with that many significant digits, zeros at the end included; four at most."""
+    return f"{value:,.{max(0, min(digits, 4) - 1 - math.floor(math.log10(value)))}f}"
+
+
 def percent(ratio: float, digits: int = 1) -> str:
     """Format a ratio as ``1.3 %``; a value that rounds to zero has no sign."""
     return f"{ratio * 100:z.{digits}f} %"

@@ -17,7 +17,7 @@ from dlperf.report.data import grouped, is_published
 from dlperf.report.site.locations import configuration_page, html_address
 from dlperf.report.views import FigureView
 from dlperf.table.model import ConfigurationResult
-from dlperf.table.shown import by_readings, speed_up
+from dlperf.table.shown import by_readings, digits_by_readings, speed_up
 
 TITLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))
 AXES = TITLES["axes"]
@@ -101,6 +101,8 @@ def optional(value: float | None) -> str:
     return "" if value is None else four_digits(value)
 
 
+MILLION = 1e6
+JOULES_PER_KWH = 3.6e6
 PAUSES = {"with": N_("with pauses"), "without": N_("without pauses")}
 """Whether a value holds evaluations, checkpoints and stalls."""
 
@@ -123,6 +125,14 @@ def metric_value(result: ConfigurationResult, metric: str, divisor: int = 1) -> 
 def per_joule(result: ConfigurationResult) -> float | None:
     """Return what throughput counts per joule, see ``by_readings``."""
     return by_readings(result, result.samples_per_joule)
+
+
+def kwh_text(result: ConfigurationResult) -> str:
+    """Format the energy of a million of what throughput counts, in kWh and without padding; empty if not measured."""
+    digits = digits_by_readings(result)
+    if not result.samples_per_joule or not digits or not counts_samples(result.unit):
+        return ""
+    return numbers.to_digits(MILLION / JOULES_PER_KWH / result.samples_per_joule / (1 - result.padding), digits)
 
 
 def per_joule_text(result: ConfigurationResult) -> str:

@@ -9,13 +9,22 @@ LEAST_READINGS = 20
 
 
 def by_readings(result: ConfigurationResult, value: float | None) -> float | None:
-    """Round a value to the digits that its readings of power allow: 2 from 20, 3 from 100; None under 20."""
-    readings = min((trial.telemetry_samples for trial in result.usable_trials), default=0)
-    return _rounded(value, readings)
+    """Round a value to the digits that its readings of power allow; None where they allow none."""
+    return _rounded(value, digits_by_readings(result))
 
 
-def _rounded(value: float | None, readings: int) -> float | None:
-    return None if value is None or readings < LEAST_READINGS else float(f"{value:.{len(str(readings))}g}")
+def digits_by_readings(result: ConfigurationResult) -> int:
+    """Return how many digits the readings of all trials together allow: 2 from 20, 3 from 100; 0 if one has fewer."""
+    readings = [trial.telemetry_samples for trial in result.usable_trials]
+    return _digits(sum(readings)) if min(readings, default=0) >= LEAST_READINGS else 0
+
+
+def _digits(readings: int) -> int:
+    return len(str(readings)) if readings >= LEAST_READINGS else 0
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None or not digits else float(f"{value:.{digits}g}")
 
 
 def shown_value(result: ConfigurationResult, of: ConfigurationResult | MetricResult) -> float | None:
@@ -26,7 +35,7 @@ def shown_value(result: ConfigurationResult, of: ConfigurationResult | MetricRes
 def shown_of_trial(trial: TrialResult, metric: MetricValue) -> float | None:
     """Return the value of a metric of one trial as ``shown_value`` does."""
     needs_readings = "readings" in NEEDS_BEFORE.get(metric.id, ())
-    return _rounded(metric.value, trial.telemetry_samples) if needs_readings else metric.value
+    return _rounded(metric.value, _digits(trial.telemetry_samples)) if needs_readings else metric.value
 
 
 def speed_up(result: ConfigurationResult) -> str:

@@ -4,7 +4,7 @@
 
   if (!window.dlperf || !dlperf.number) return;
   const { data, of, gpusOf, gpusText, text, grouped, distinct, element } = dlperf;
-  const { words } = window.dlperfNumber;
+  const { words, energy } = window.dlperfNumber;
   const { root, say, isAt, noun, field, number, ofModel, unitOf, typed, best, link, conditionsOf, doubt, unlike, table,
     pricesTyped } = dlperf.number;
   const HOUR = 3600;
@@ -51,7 +51,7 @@
   function costRow(side, reference, prices) {
     const price = prices.get(side.chip) || null;
     return [[side.chip], element("span", {}, text(side.perGpu), side.doubt && " ", side.doubt), text(millions(side)),
-      price ? money(price / millions(side)) : "", timeOf(side), price && gpuHours(side) ? money(price * gpuHours(side)) : "",
+      price ? money(price / millions(side)) : "", side.one ? side.one.kwh : "", timeOf(side), price && gpuHours(side) ? money(price * gpuHours(side)) : "",
       reference ? breakEven(side, reference, prices.get(reference.chip)) : "", side.said];
   }
 
@@ -61,7 +61,7 @@
     const first = rows.find(side => prices.get(side.chip));
     const unit = noun(unitOf());
     out.replaceChildren(table(words.cost,
-      [words.gpu, unitOf() + " · " + words.one_gpu, say("millions", { unit }), say("cost_per_million", { unit }),
+      [words.gpu, unitOf() + " · " + words.one_gpu, say("millions", { unit }), say("cost_per_million", { unit }), element("a", { href: energy }, say("kwh", { unit })),
         words.time, words.cost, first ? say("break_even", { gpu: first.chip, price: money(prices.get(first.chip)) }) : words.break_even_none, words.result],
       rows.map(side => costRow(side, first, prices))));
     const precisions = distinct(rows.map(side => side.precision).filter(Boolean));

@@ -55,8 +55,14 @@ def your_number(language: Language, data: SiteData) -> str:
         amount=page._(amount_text, unit="samples"),
         scripts=[at.relative(page.path, name) for name in scripts],
         methodology=at.relative(page.path, at.METHODOLOGY),
+        energy=_counted(page),
         precisions=at.html_address(page.path, at.METHODOLOGY) + "#precisions" if data.used_precisions else "",
     )
+
+
+def _counted(page: Page) -> str:
+    """Return the address that says what energy counts."""
+    return at.html_address(page.path, at.METHODOLOGY) + "#energy"
 
 
 def _best_known(data: SiteData) -> list[str]:
@@ -85,6 +91,8 @@ def your_number_data(language: Language, data: SiteData) -> str:
         "work": {data.case_title(case): found for case in data.cases if (found := work(data, case))},
         "peaks": peaks,
         "commands": _commands(page),
+        "kwh": {place: said for place, row in enumerate(by_relevance(data)) if (said := figures.kwh_text(row))},
+        "energy": _counted(page),
         "unpadded": {
             place: figures.unpadded_per_gpu(row) for place, row in enumerate(by_relevance(data)) if row.padding
         },
@@ -149,6 +157,7 @@ def _table(page: Page) -> TableView:
         *(ColumnView(page._("Model"), words=True), ColumnView(page._("Hardware"), words=True)),
         *(ColumnView(page._("Best of our measurements")), ColumnView(page._("Best of third-party results"))),
         *(ColumnView(page._("MFU of the best")), ColumnView(page._("Millions per GPU-hour"), place="value")),
+        ColumnView(page._("kWh per million")),
         ColumnView(page._("Unit"), words=True, place="aside"),
     )
     gpus = accelerators(data)
@@ -170,7 +179,8 @@ def _row(page: Page, gpus: Mapping[str, Accelerator], ranked: Sequence[Configura
         chip(page.data, best),
         *best_cells(page, found),
         _utilisation(page, best, utilisation(page.data, gpus, best)),
-        four_digits(figures.unpadded_per_gpu(best) * SECONDS_PER_HOUR / 1e6),
+        four_digits(figures.unpadded_per_gpu(best) * SECONDS_PER_HOUR / figures.MILLION),
+        figures.kwh_text(best),
         best.unit,
     )
 
