@@ -225,13 +225,21 @@ def test_a_number_stands_beside_results_of_its_sequence_length_and_what_is_left_
 def test_a_number_is_ranked_among_results_without_their_padding(watched: Watched, site: Path) -> None:
     rows = (
         measured("alpha", value=400.0, hardware="h100"),
+        measured("torchtitan", value=200.0, hardware="h100"),
         measured("maxtext", value=420.0, hardware="h100", findings=(warning("padded_tokens"),)),  # 394.4 of them text
     )
     open_with(watched.page, site, rows, "#gpu=H100&value=398")
     answer = watched.page.locator(".answer")
-    expect(answer).to_contain_text("Place 2 of 3 with the results")
-    assert [row.locator("td").nth(1).inner_text() for row in answer.locator("tbody tr").all()] == ["400", "394.4 †"]
+    expect(answer).to_contain_text("Place 2 of 4 with the results")
+    assert [row.locator("td").nth(1).inner_text() for row in answer.locator("tbody tr").all()] == [
+        "400",
+        "394.4 †",
+        "200",
+    ]
     expect(answer.locator("tbody tr").nth(1)).to_contain_text("without padding")
+    changes = answer.get_by_role("link", name="What a user of torchtitan can change")
+    expect(changes).to_have_attribute("href", "../guide/stacks.html#torchtitan-changes")
+    assert '"torchtitan-changes"' in (site / "guide/stacks.html").read_text()
     assert watched.errors == []
 
 

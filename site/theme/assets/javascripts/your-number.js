@@ -4,8 +4,8 @@
 
   if (!window.dlperf || !dlperf.number) return;
   const { of, gpusOf, text, distinct, element } = dlperf;
-  const { words, work, peaks } = window.dlperfNumber;
-  const { root, form, say, percent, precisionOf, nameOfPrecision, isAt, field, number, ofModel, ofOtherTask, axis, unitOf, readings, typed, best, link, conditionsOf,
+  const { words, work, peaks, changes } = window.dlperfNumber;
+  const { root, form, say, percent, precisionOf, nameOfPrecision, isAt, field, number, ofModel, ofOtherTask, axis, unitOf, readings, typed, best, link, nameOf, conditionsOf,
     doubt, table, offerAll, offerPrices, showCost, showPair, read, write } = dlperf.number;
   const NEAREST = 6;
 
@@ -104,8 +104,10 @@
         [described(one, one === again), element("span", {}, text(one.perGpu), " ", doubt(one)), percent(perGpu / one.perGpu)])));
   }
 
-  /* Framework, origin and conditions of a result, and the command that measures it again. */
-  const described = (one, again) => [again && element("strong", {}, words.best_again + " "), link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), element("br"),
+  const changesOf = one => changes[nameOf(one)] ? [" ", element("a", { href: changes[nameOf(one)] }, say("changes", { framework: nameOf(one) }))] : [];
+
+  /* Framework, origin and conditions of a result, what its user can change, and the command that measures it again. */
+  const described = (one, again) => [again && element("strong", {}, words.best_again + " "), link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), ...changesOf(one), element("br"),
     one.other && element("small", {}, say("other_program", { program: one.other }) + " "),
     one.command ? element("code", { tabindex: 0 }, one.command) : element("small", {}, words.no_command)].filter(Boolean);
 

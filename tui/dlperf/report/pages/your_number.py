@@ -20,6 +20,7 @@ from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.evidence import commands_again, measuring_again
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, FigureView, TableView
+from dlperf.table.families import family_of
 from dlperf.table.model import ConfigurationResult
 
 SCRIPTS = ("bars.js", "your-number-form.js", "your-number-cost.js", "your-number-pair.js", "your-number.js")
@@ -29,6 +30,8 @@ WORDS: dict[str, str] = figures.TITLES["your_number"]
 SECONDS_PER_HOUR = 3600
 NEAR_PEAK = 0.9
 """Share of the peak from which a program may not have done all of the arithmetic that is counted."""
+CHANGES = {"torchtitan": "guide/stacks.md#torchtitan-changes"}
+"""Framework → what its user can change, by a guide."""
 LENGTHS = (0, 1000)
 """Sequence lengths at which the work of a token is computed: it grows linearly between and beyond them."""
 
@@ -93,11 +96,24 @@ def your_number_data(language: Language, data: SiteData) -> str:
         "commands": _commands(page),
         "kwh": {place: said for place, row in enumerate(by_relevance(data)) if (said := figures.kwh_text(row))},
         "energy": _counted(page),
+        "changes": _changes(page),
         "unpadded": {
             place: figures.unpadded_per_gpu(row) for place, row in enumerate(by_relevance(data)) if row.padding
         },
     }
     return script("dlperfNumber", document)
+
+
+def _changes(page: Page) -> dict[str, str]:
+    """Return the address of what a user of a framework that we measured can change, by its titles."""
+    found = {}
+    for row in page.data.current:
+        guide = CHANGES.get(family_of(row.framework))
+        if guide and page.data.is_ours(row.campaign):
+            path, _, anchor = guide.partition("#")
+            title = page.data.framework_title(row.framework, row.campaign)
+            found[title] = f"{at.html_address(page.path, path)}#{anchor}"
+    return found
 
 
 def _commands(page: Page) -> list[tuple[str, str]]:
