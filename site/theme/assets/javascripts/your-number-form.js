@@ -6,10 +6,10 @@
   if (!root || !window.dlperfFigures || !window.dlperfNumber) return;
   dlperf.open();
   const { data, of, gpusOf, scaleText, text, distinct, element } = dlperf;
-  const { words, commands, peaks, unpadded, kwh } = window.dlperfNumber;
+  const { words, commands, peaks, unpadded, kwh, tested } = window.dlperfNumber;
   const form = root.querySelector("form");
 
-  const known = data.rows.map((row, index) => ({ row, command: commands[index][0], other: commands[index][1], unpadded: unpadded[index], kwh: kwh[index] || "" }))
+  const known = data.rows.map((row, index) => ({ row, command: commands[index][0], other: commands[index][1], tested: tested[index], unpadded: unpadded[index], kwh: kwh[index] || "" }))
     .filter(one => of(one.row, "newest") && of(one.row, "rate") && of(one.row, "value") && of(one.row, "training"))
     .map(one => ({ ...one, perGpu: one.unpadded || of(one.row, "value") / gpusOf(one.row) }));
   const modelOf = one => of(one.row, "case") + " · " + of(one.row, "unit");

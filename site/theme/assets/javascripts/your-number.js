@@ -107,7 +107,7 @@
   const changesOf = one => changes[nameOf(one)] ? [" ", element("a", { href: changes[nameOf(one)] }, say("changes", { framework: nameOf(one) }))] : [];
 
   /* Framework, origin and conditions of a result, what its user can change, and the command that measures it again. */
-  const described = (one, again) => [again && element("strong", {}, words.best_again + " "), link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), ...changesOf(one), element("br"),
+  const described = (one, again) => [again && element("strong", {}, words[one.tested ? "best_again" : "best_again_ratio"] + " "), link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), ...changesOf(one), element("br"),
     one.other && element("small", {}, say("other_program", { program: one.other }) + " "),
     one.command ? element("code", { tabindex: 0 }, one.command) : element("small", {}, words.no_command)].filter(Boolean);
 

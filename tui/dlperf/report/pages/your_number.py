@@ -17,7 +17,7 @@ from dlperf.report.data.together import apart
 from dlperf.report.pages.explorer import by_relevance, script
 from dlperf.report.pages.overview import best_cells, best_of_origins, best_rows, ranked_models
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.results.evidence import commands_again, measuring_again
+from dlperf.report.pages.results.evidence import can_be_tested, commands_again, measuring_again
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, FigureView, TableView
 from dlperf.table.families import family_of
@@ -94,6 +94,7 @@ def your_number_data(language: Language, data: SiteData) -> str:
         "work": {data.case_title(case): found for case in data.cases if (found := work(data, case))},
         "peaks": peaks,
         "commands": _commands(page),
+        "tested": [int(can_be_tested(row)) for row in by_relevance(data)],
         "kwh": {place: said for place, row in enumerate(by_relevance(data)) if (said := figures.kwh_text(row))},
         "energy": _counted(page),
         "changes": _changes(page),

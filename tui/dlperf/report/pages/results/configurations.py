@@ -17,7 +17,14 @@ from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_facts
 from dlperf.report.pages.results.derivation import reported_types, subtraction
 from dlperf.report.pages.results.environment import environments, loaded
-from dlperf.report.pages.results.evidence import Shapes, changed_programs, commands_again, measured_trial, trial_charts
+from dlperf.report.pages.results.evidence import (
+    Shapes,
+    can_be_tested,
+    changed_programs,
+    commands_again,
+    measured_trial,
+    trial_charts,
+)
 from dlperf.report.pages.results.profiles import OfferedProfile, profile_link, profile_view
 from dlperf.report.pages.results.trials import (
     SHOWN_OF_HASH,
@@ -32,6 +39,7 @@ from dlperf.report.site import locations as at
 from dlperf.report.site.locations import ReportGroup
 from dlperf.report.views import ColumnView, Link, TableView, filled
 from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.inference.policies import APART
 
 Results = Sequence[ConfigurationResult]
 EvidenceOf = Mapping[tuple[str, int], TrialEvidence]
@@ -71,6 +79,7 @@ def configurations(
     return page.render(
         "configurations.md.j2",
         title=" · ".join((framework.text, case, hardware.text)),
+        least_tested=APART.least,
         framework=framework,
         case=case,
         hardware=hardware,
@@ -223,6 +232,8 @@ def _section(
         "profile": profile_view(page, anchor, profiles.get(anchor)),
         "log_lines": any(one.timeline.log_lines.head for one in found.values()),
         "again": again,
+        "trial_count": len(row.values),
+        "tested": can_be_tested(row),
         "recompute": recompute,
         "history": _history(page, row),
         "programs": [

@@ -23,6 +23,7 @@ from dlperf.report.site import locations as at
 from dlperf.report.views import Picture
 from dlperf.runs.store import dump_record
 from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.inference.policies import APART
 
 FoundOf = Mapping[int, TrialEvidence]
 """Evidence by trial number."""
@@ -124,6 +125,11 @@ def commands_again(page: Page, row: ConfigurationResult) -> tuple[str, str]:
     logs = [one.log for one in page.data.audited.get((row.campaign, row.id), ()) if one.log]
     origin = logs[0].partition(":")[0] if logs and "@" in logs[0].partition(":")[0] else "owner/repository@commit"
     return again, f"dlperf verify published --logs {shlex.quote(origin)}:FOLDER" if logs else ""
+
+
+def can_be_tested(row: ConfigurationResult) -> bool:
+    """Return whether a result has trials enough to test for agreement: of one with fewer, only a ratio comes out."""
+    return len(row.values) >= APART.least
 
 
 def measuring_again(row: ConfigurationResult, framework: str = "") -> str:
