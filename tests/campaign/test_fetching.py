@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,15 @@ def test_what_the_node_has_and_what_is_here_is_not_downloaded(tmp_path, wanted):
     node = NodePython("3.12.3", "linux-x86_64", "2.28", {"numpy": "2.5.2", "pandas": "2.0"})
     found = fetch(wanted, node, tmp_path)
     assert (found.packages, found.of_node, found.cached, found.downloaded) == (3, 2, 1, 0)
+
+
+def test_a_python_that_is_too_old_for_the_lock_is_named_before_anything_is_downloaded(tmp_path, wanted):
+    old = NodePython("3.11.7", "linux-x86_64", "2.28", {})
+    alone = replace(wanted, launch=replace(wanted.launch, python="3.12"), own_packages=())
+    with pytest.raises(
+        RequestError, match=r"^stack needs Python 3\.12 or newer, and box has 3\.11\.7: name another by"
+    ):
+        fetch(alone, old, tmp_path)
 
 
 def test_what_pip_cannot_find_is_an_error_of_one_line(tmp_path, wanted, monkeypatch):

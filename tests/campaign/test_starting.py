@@ -13,7 +13,7 @@ import pytest
 from scripted import planned
 
 from dlperf.campaign.readiness import launches_to_check
-from dlperf.campaign.starting import Start, start_items, start_of, starts_of
+from dlperf.campaign.starting import Start, module_start, start_items, start_of, starts_of
 from dlperf.executors.direct import DirectExecutor
 from dlperf.plan import Container, Launch, Node, Plan, Selection
 from waiting import until_async
@@ -54,11 +54,33 @@ async def test_a_framework_that_cannot_be_imported_is_named(home: Path):
             False,
             "plain does not start or does not find module no_such_framework: "
             "exit code 1: ModuleNotFoundError: No module named 'no_such_framework': "
-            "install no_such_framework for that Python, or choose another by a line of `prologue` in the entry of "
-            "on-m1, such as `source /opt/venv/bin/activate`",
+            "install no_such_framework for that Python, or choose another in the entry of "
+            "on-m1, such as `prologue: [source /opt/venv/bin/activate]`",
         ),
         (False, "plain does not start or does not find /opt/none/python: exit code 127"),
     ]
+
+
+async def test_of_locked_requirements_the_module_and_the_python_are_tried_too(home: Path):
+    """Else a machine without the framework, or with a Python that no wheel is for, is ready and its trials fail."""
+    install = f"{sys.executable} locked.py install huggingface.lock site"
+    launch = Launch(
+        "direct", (LOCAL,), 1, "torchrun", (sys.executable,), ("train.py",), build=(install,), module="json"
+    )
+    launch = replace(launch, requirements="huggingface.lock", python="3.99")
+    kept = replace(launch, build=(f"{install} --keep numpy",))
+    assert await said(
+        module_start(replace(planned("a"), launch=launch)), module_start(replace(planned("a"), launch=kept))
+    ) == [
+        (
+            False,
+            "plain does not start or does not find module json: exit code 1; last output: its packages need Python "
+            f"3.99 or newer, and this is {sys.version.split()[0]}",
+        ),
+        (True, "plain starts and finds module json"),
+    ]
+    plan = Plan(Selection(frameworks=("stack",)), (replace(planned("a"), launch=launch),), ())
+    assert [start.found for start in starts_of(plan)["on-m1"]] == ["module json", "huggingface.lock"]
 
 
 async def test_a_start_that_is_interrupted_ends_and_leaves_nothing_on_the_node(home: Path):

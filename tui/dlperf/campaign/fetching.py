@@ -167,8 +167,12 @@ def fetch(
         say: called with how far it is.
 
     Raises:
-        DlperfError: pip does not find them, or their hashes differ from the lock's.
+        DlperfError: the Python is too old, pip does not find them, or their hashes differ from the lock's.
     """
+    oldest = wanted.launch.python
+    if oldest and not wanted.own_packages and python.release < tuple(map(int, oldest.split("."))):
+        needs = f"{wanted.framework} needs Python {oldest} or newer, and {wanted.hardware} has {python.python}"
+        raise RequestError(f"{needs}: name another by `prologue:` of the hardware")
     locked = locked_requirements(wanted.launch.requirements, workspace_catalog)
     kept = {normal_name(name) for name in wanted.own_packages} & python.packages.keys()
     lacking = [item for item in locked if python.packages.get(item.name) != item.version and item.name not in kept]

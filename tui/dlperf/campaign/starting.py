@@ -7,7 +7,7 @@ import platform
 import shlex
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,22 +50,31 @@ def starts_of(plan: Plan) -> dict[str, list[Start]]:
     """Return hardware → a start for every launcher, interpreter, environment, container and module, the largest.
 
     Only of frameworks that were asked for: no machine has all of the catalogue's. Of what is built first, only whether
-    its locked requirements are there is tried.
+    its module and its locked requirements are there is tried.
     """
     largest: dict[tuple[str, tuple[object, ...]], Start] = {}
     chosen = plan.configurations if plan.selection.frameworks else ()
     tried = [item for item in chosen if not item.launch.build or item.launch.requirements]
     for item in sorted(tried, key=lambda item: (len(item.launch.nodes), item.launch.gpus)):
-        start = requirements_start(item) if item.launch.requirements else start_of(item)
-        launch = start.planned.launch
-        words = (launch.launcher, launch.launcher_options, launch.interpreter, launch.command)
-        prepared = (launch.node_preparation, launch.program_preparation)
-        same = (*words, tuple(launch.env.items()), repr(launch.container), launch.workdir, *prepared)
-        largest[item.configuration.hardware, same] = start
+        for start in _starts_of(item):
+            launch = start.planned.launch
+            words = (launch.launcher, launch.launcher_options, launch.interpreter, launch.command)
+            prepared = (launch.node_preparation, launch.program_preparation)
+            same = (*words, tuple(launch.env.items()), repr(launch.container), launch.workdir, *prepared)
+            largest[item.configuration.hardware, same] = start
     found: dict[str, list[Start]] = defaultdict(list)
     for (hardware, _), start in largest.items():
         found[hardware].append(start)
     return found
+
+
+def _starts_of(planned: PlannedConfiguration) -> Iterator[Start]:
+    if not planned.launch.requirements:
+        yield start_of(planned)
+        return
+    if planned.launch.module:
+        yield module_start(planned)
+    yield requirements_start(planned)
 
 
 def start_of(planned: PlannedConfiguration) -> Start:
@@ -91,17 +100,37 @@ def requirements_start(planned: PlannedConfiguration) -> Start:
     )
 
 
+def module_start(planned: PlannedConfiguration) -> Start:
+    """Return the start that imports the module of a framework in the Python that its packages are installed for."""
+    launch = planned.launch
+    lines = [f"import {launch.module}"]
+    if launch.python and not _keeps_packages(launch):
+        oldest = tuple(map(int, launch.python.split(".")))
+        reason = f"its packages need Python {launch.python} or newer, and this is "
+        lines.insert(0, f"import sys; sys.version_info >= {oldest} or sys.exit({reason!r} + sys.version.split()[0])")
+    alone = replace(_alone(launch, "-c", "\n".join(lines)), files=(), requirements="")
+    return Start(replace(planned, launch=alone, format="dlperf"), f"module {launch.module}")
+
+
+def _keeps_packages(launch: Launch) -> bool:
+    """Whether packages of the node's Python take the place of locked ones, perhaps of those with no wheel for it."""
+    return any("--keep" in line for line in launch.build if INSTALLER in line)
+
+
 def locked_launch(launch: Launch, action: str) -> Launch:
     """Return a launch that runs ``locked.py`` instead of the program, where that is built or would be."""
     install = next(shlex.split(line) for line in launch.build if INSTALLER in line)
     options = install[install.index("--keep") :] if "--keep" in install else []
-    python = launch.interpreter[:1] or ("python3",)
-    program = (f"{{files}}/{INSTALLER}", action, f"{{files}}/{launch.requirements}", *options)
+    return _alone(launch, f"{{files}}/{INSTALLER}", action, f"{{files}}/{launch.requirements}", *options)
+
+
+def _alone(launch: Launch, *program: str) -> Launch:
+    """Return a launch of a short program by the Python of another one, without what that needs."""
     return replace(
         launch,
         launcher="plain",
         launcher_options=(),
-        interpreter=python,
+        interpreter=launch.interpreter[:1] or ("python3",),
         command=program,
         env={},
         setup=(),

@@ -240,6 +240,8 @@ class Framework(PreparedEntry):
     """What it computes on; ``cpu`` is hardware without an accelerator."""
     module: Annotated[str, Field(pattern=r"^(\w+(\.\w+)*)?$")] = ""
     """Its module of Python, such as torch, which ``dlperf check`` imports."""
+    python: Annotated[str, Field(pattern=r"^(3\.\d{1,2})?$")] = ""
+    """The oldest Python that its requirements have wheels for; ``dlperf check`` and ``fetch`` name an older one."""
     container: Container | None = None
     """What it runs in, unless the hardware says ``runtime: none``."""
     repository: str = ""

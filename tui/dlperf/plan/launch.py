@@ -68,6 +68,7 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         expected_gpu=subject.accelerator.match if subject.accelerator else (),
         secret=(*subject.framework.secret, *hardware.secret),
         module=subject.framework.module,
+        python=subject.framework.python,
     )
     used: set[str] = set()
     fill_used = _filler(subject, _values(subject, container), used)

@@ -77,6 +77,8 @@ class Launch:
     """Names of variables and options whose values are secrets, besides those that look so."""
     module: str = ""
     """The framework's module of Python, which must be there."""
+    python: str = ""
+    """The oldest Python that the requirements have wheels for, such as 3.12."""
     first_seed: int = 1
     """What ``{trial}`` is in the first trial."""
     requirements: str = ""
