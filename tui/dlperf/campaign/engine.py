@@ -18,22 +18,14 @@ from dlperf.campaign.dependencies import EngineDependencies, Timeouts
 from dlperf.campaign.journal import EngineJournal, abandoned_trials
 from dlperf.campaign.live import LiveLog
 from dlperf.campaign.machines import Demand, Machines, array_numbers, demands_of
+from dlperf.campaign.observing import Observer
 from dlperf.campaign.progress import ProgressFile
 from dlperf.campaign.rules import events_after_end, events_of_request, is_infrastructure, is_repeat
-from dlperf.campaign.running import RunningTrial, TrialEnd, Watch, ending_of
+from dlperf.campaign.running import RunningTrial, TrialEnd, Watch
 from dlperf.campaign.stages import Stages
 from dlperf.errors import RequestError, StorageError
 from dlperf.evidence.logs import LogReader
-from dlperf.executors.base import Executor, Observation, Trial
-from dlperf.executors.verdict import (
-    begun_at,
-    has_silent_machine,
-    is_overdue,
-    overdue,
-    seconds_late,
-    silence,
-    why_overdue,
-)
+from dlperf.executors.base import Executor, Trial
 from dlperf.measured.findings.telemetry import disturbance
 from dlperf.measured.model import TrialResult
 from dlperf.messages import quoted
@@ -213,46 +205,13 @@ class Engine:
             if name not in self._executors:
                 self._executors[name] = self._dependencies.open_executor(name)
             executor = self._executors[name]
-            watch = Watch(executor, self._observed, self._running)
+            observer = Observer(executor, self._journal, self._timeouts, self._spawn)
+            watch = Watch(executor, observer.take, self._running)
             logs = LogReader(self._dependencies.formats)
             self._stages_of[hardware] = Stages(
                 executor, watch, self._journal, self._machines, logs, self._right, self._timeouts, self._hand_over
             )
         return self._stages_of[hardware]
-
-    def _observed(self, running: RunningTrial, observation: Observation) -> None:
-        known = self._journal.trials[running.key]
-        begun = None if known.state is State.RUNNING else begun_at(observation, known.since, utc_now())
-        if begun is not None:
-            started = Event(begun, "state", str(running.key), State.RUNNING, source=observation.source)
-            self._journal.write(started, durable=False)
-        ages = [node.age for node in observation.nodes if node.age is not None]
-        running.note_age(self._journal.trials[running.key].started or "", ages)
-        patience = self._timeouts.silence
-        for node in observation.nodes:
-            self._journal.note_silence(running.key, node.node, silence(node, patience))
-        seconds = running.note_silence(has_silent_machine(observation))
-        launch = running.planned.launch
-        late = seconds_late(launch, self._journal.trials[running.key], running.seconds_since)
-        if is_overdue(late, seconds, patience):
-            ended = overdue(observation, patience)
-            if ended.state.finished:
-                running.end(ending_of(ended))
-        elif seconds == 0 and not (launch.queued or observation.state.finished or observation.stale):
-            self._end_late(running, late)
-
-    def _end_late(self, running: RunningTrial, late: float) -> None:
-        """End a trial past its deadline whose machines answer: its supervisor was stopped, or is not ours.
-
-        It has time from when this is first seen: the engine itself may have been stopped meanwhile.
-        """
-        if late < self._timeouts.late:
-            return
-        running.late_at = running.late_at or time.monotonic()
-        if time.monotonic() - running.late_at >= self._timeouts.late:
-            running.end(TrialEnd(State.TIMED_OUT, why_overdue(running.trial.deadline, 2 * self._timeouts.late)))
-        elif running.timing_out is None or running.timing_out.done():
-            running.timing_out = self._spawn(self._stages(running).executor.time_out(running.trial))
 
     async def _watch_requests(self) -> None:
         """Wake the engine when somebody asks for something: a pass over all trials is too slow to be made often."""

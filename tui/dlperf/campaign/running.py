@@ -130,7 +130,7 @@ class Watch:
     """
 
     def __init__(
-        self, executor: Executor, observed: Callable[[RunningTrial, Observation], None], running: Sized = ()
+        self, executor: Executor, observed: Callable[[RunningTrial, Observation], None], running: Sized
     ) -> None:
         """
         Args:
