@@ -5,7 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn, cast
 
@@ -152,8 +152,8 @@ def _language(asked: str | None) -> Code:
     raise RequestError(f"--language {asked}: choose {' or '.join(LANGUAGES)}")
 
 
-def _has_utf8(environment: Mapping[str, str] = os.environ) -> bool:
+def _has_utf8() -> bool:
     # Textual writes to standard error; Python takes UTF-8 for a locale of C (PEP 538 and 540), but a user means C
-    locale = environment.get("LC_ALL") or environment.get("LANG")
+    locale = os.environ.get("LC_ALL") or os.environ.get("LANG")
     stream = sys.__stderr__
     return locale not in ("C", "POSIX") and stream is not None and stream.encoding.lower().replace("-", "") == "utf8"

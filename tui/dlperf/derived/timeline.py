@@ -208,15 +208,13 @@ class Derived:
     timeline: Timeline
 
 
-def measure_trial(
-    paths: TrialPaths, planned: PlannedConfiguration, status: TrialStatus, logs: LogReader = BUILTIN_FORMATS
-) -> TrialResult:
-    """Compute the result of a trial from its archived files.
+def measure_trial(paths: TrialPaths, planned: PlannedConfiguration, status: TrialStatus) -> TrialResult:
+    """Compute the result of a trial from its archived files, whose log has a built-in format.
 
     The first log with records counts: node 0 first, ``out.log`` before the logs of single ranks. A missing or
     unreadable file leaves its part of the result empty.
     """
-    evidence = gather(paths, planned, logs, with_tails=_has_failed(status))
+    evidence = gather(paths, planned, BUILTIN_FORMATS, with_tails=_has_failed(status))
     return result_of(evidence, measured_of(evidence, planned), planned, status)
 
 

@@ -2,7 +2,7 @@
 
 import glob
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from dlperf.executors.machines import MachineClients, all_of
 from dlperf.executors.tasks import NodeTask, node_tasks
 from dlperf.messages import Message, message, quoted
 from dlperf.nodes.client import NodeClient
-from dlperf.nodes.transport import Machine, Transport, transport_to
+from dlperf.nodes.transport import Machine
 from dlperf.plan import Node
 from dlperf.runs.archive import RENDERED, TrialFiles
 from dlperf.runs.names import file_name, text_of
@@ -35,7 +35,6 @@ class Cleaned:
 async def clean(
     trials: Sequence[Trial],
     discarded: Sequence[str] = (),
-    transport: Callable[[Machine], Transport] = transport_to,
     tidy: bool = False,
     caches: bool = False,
 ) -> list[Cleaned]:
@@ -46,7 +45,7 @@ async def clean(
         tidy: remove the program of dlperf, too, from a machine on which no trial is left.
         caches: with the builds and wheels there.
     """
-    machines = MachineClients(transport)
+    machines = MachineClients()
     groups: dict[Machine, dict[str, list[NodeTask]]] = defaultdict(lambda: defaultdict(list))
     for trial in trials:
         for task in node_tasks(trial):
@@ -93,7 +92,6 @@ async def clean_orphans(
     known: Collection[str],
     days: float,
     remove: bool,
-    transport: Callable[[Machine], Transport] = transport_to,
 ) -> list[Cleaned]:
     """Find the folders of trials on the nodes' machines that are none of the known ones, and remove them if wanted.
 
@@ -102,7 +100,7 @@ async def clean_orphans(
         days: for which nothing in a folder has changed.
         remove: with all that they hold, and the caches where no trial is left.
     """
-    machines = MachineClients(transport)
+    machines = MachineClients()
     distinct = {Machine.of(node): node for node in nodes}
     limit = days * SECONDS_A_DAY
     try:

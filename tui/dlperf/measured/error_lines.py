@@ -57,11 +57,11 @@ def without_harmless(output: str) -> str:
     return "\n".join(line for line in output.split("\n") if not _LINE["harmless"].match(line[:LONGEST_LINE]))
 
 
-def printable_end(log: bytes, lines: int = 3, characters: int = 300) -> str:
+def printable_end(log: bytes, lines: int = 3) -> str:
     """Return the last lines of a log as one line without control characters."""
     text = log.decode(errors="replace").replace("\r", "\n")
     kept = [" ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in text.split("\n")]
-    return " | ".join([line for line in kept if line][-lines:])[-characters:]
+    return " | ".join([line for line in kept if line][-lines:])[-300:]
 
 
 def _printable(lines: Sequence[ErrorLine]) -> str:

@@ -270,10 +270,7 @@ class LogView(Guarded, LogDrawing, can_focus=True, keys="log"):
         self.redraw()
 
     def _in_thread(
-        self,
-        group: str,
-        job: Callable[[Callable[[], bool]], Found],
-        done: Callable[[Found], object] = lambda _found: None,
+        self, group: str, job: Callable[[Callable[[], bool]], Found], done: Callable[[Found], object]
     ) -> None:
         def run() -> None:
             worker = get_current_worker()

@@ -4,7 +4,7 @@ The trial's folder is in the home folder, which login node and compute nodes sha
 end go through it, and the scheduler is only asked for the state of the job.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,6 @@ from dlperf.executors.tasks import NodeTask
 from dlperf.messages import message
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange, CommandResult, JobAnswer, NodeFile
-from dlperf.nodes.transport import Machine, Transport, transport_to
 from dlperf.plan import Launch
 from dlperf.plan.hiding import revealed
 from dlperf.render.batch import BATCH, LOG
@@ -50,7 +49,6 @@ class BatchExecutor(SupervisedExecutor):
         self,
         scheduler: Scheduler,
         workspace_catalog: Path | None = None,
-        transport: Callable[[Machine], Transport] = transport_to,
         sibling_grace_seconds: float = SIBLING_GRACE_SECONDS,
         queue_seconds: float = 3.0,
         settle_seconds: float = 20.0,
@@ -58,11 +56,11 @@ class BatchExecutor(SupervisedExecutor):
         """
         Args:
             scheduler: the commands of the cluster's batch system.
-            workspace_catalog: see ``SupervisedExecutor``, also for the next two.
+            workspace_catalog: see ``SupervisedExecutor``, also for the next one.
             queue_seconds: between two questions to the scheduler.
             settle_seconds: how long after a job's end a shared file system may take to show its last file.
         """
-        super().__init__(workspace_catalog, transport, sibling_grace_seconds)
+        super().__init__(workspace_catalog, sibling_grace_seconds=sibling_grace_seconds)
         self.name = scheduler.name
         self._scheduler = scheduler
         self._queue_seconds = queue_seconds

@@ -41,14 +41,14 @@ OF_KIND = Policy(looks=1, least=LEAST_UNITS, most=LEAST_UNITS)
 """Two programs on several GPUs of a kind; each value is that of a GPU."""
 
 
-def holm_level(ps: Iterable[float], level: float = LEVEL) -> float:
-    """Return the level of each of several tests at which one of all is false with probability ``level`` at most.
+def holm_level(ps: Iterable[float]) -> float:
+    """Return the level of each of several tests at which one of all is false with probability ``LEVEL`` at most.
 
     Holm 1979 rejects in the order of p until one exceeds its share; exactly these are at most the share of that one.
     """
     ordered = sorted(ps)
-    shares = [level / (len(ordered) - rank) for rank in range(len(ordered))]
-    return next((share for p, share in zip(ordered, shares, strict=True) if p > share), level)
+    shares = [LEVEL / (len(ordered) - rank) for rank in range(len(ordered))]
+    return next((share for p, share in zip(ordered, shares, strict=True) if p > share), LEVEL)
 
 
 def level_divisor(campaign: int) -> int:

@@ -17,7 +17,7 @@ def smallest_drawn_p(pairs: int) -> float:
     return 1 / (1 << (pairs - 1))
 
 
-def detectable_difference(trials: int, variation: float, level: float = LEVEL / 2) -> float:
+def detectable_difference(trials: int, variation: float) -> float:
     """Return the relative difference that so many trials on each side show in nine of ten cases.
 
     The usual sample-size formula of two means, with Student's t at the degrees of freedom that Welch's estimate has on
@@ -25,9 +25,8 @@ def detectable_difference(trials: int, variation: float, level: float = LEVEL / 
 
     Args:
         variation: relative standard deviation between the trials of a configuration.
-        level: of the test; by default that of a first campaign.
     """
     one = trials - 1
     freedom = 2 * one * (one + 1) / (one + 2)
-    quantiles = two_sided(level, freedom) + two_sided(2 * (1 - POWER), freedom)
+    quantiles = two_sided(LEVEL / 2, freedom) + two_sided(2 * (1 - POWER), freedom)
     return quantiles * variation * math.sqrt(2 / trials)
