@@ -31,22 +31,8 @@ COUNTS = tuple(f"{kind}_figures" for kind in KINDS)
 """Columns of ``Page.counts``."""
 WORDED = (
     *("source", "case", "hardware", "framework", "unit", "precision", "protocol", "accelerator", "campaign", "date"),
-    *(
-        "axes",
-        "configuration",
-        "estimator",
-        "aggregate",
-        "lead",
-        "log",
-        "origin",
-        "report",
-        "rival",
-        "verdict",
-    ),
-    "version",
-    "changed_conditions",
-    "compile_cache",
-    "build",
+    *("axes", "configuration", "estimator", "aggregate", "lead", "log", "origin", "report", "rival", "verdict"),
+    *("version", "changed_conditions", "compile_cache", "build"),
 )
 """Columns that contain text."""
 SETTINGS = {"scale": "nodes_gpus"}
