@@ -25,7 +25,7 @@ NO_DATE = "1970-01-01T00:00:00Z"
 
 
 @dataclass(frozen=True, order=True)
-class Entry:
+class FeedEntry:
     """What is new: a report with newer results, or claims and values that no longer count."""
 
     updated: str
@@ -58,7 +58,7 @@ def feed(data: SiteData) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _add_entry(root: ElementTree.Element, data: SiteData, name: str, one: Entry) -> None:
+def _add_entry(root: ElementTree.Element, data: SiteData, name: str, one: FeedEntry) -> None:
     entry = ElementTree.SubElement(root, "entry")
     _add(entry, "title", one.title)
     _add(entry, "id", f"{name}{one.id}")
@@ -68,16 +68,16 @@ def _add_entry(root: ElementTree.Element, data: SiteData, name: str, one: Entry)
     ElementTree.SubElement(entry, "link", {"href": f"{address}{one.anchor}"})
 
 
-def _reports(data: SiteData) -> Iterator[Entry]:
+def _reports(data: SiteData) -> Iterator[FeedEntry]:
     """Yield an entry for every report with a known date."""
     page = Page(ENGLISH, data, at.FEED)
     for (source, case), rows in data.reports.items():
         if date := max(changed(data, row) for row in rows):
             title, name = shared_title(page, case, rows), f"{at.campaign_folder(source)}/{at.slug(case)}"
-            yield Entry(date, name, title, _summary(data, rows), at.report_page(source, case))
+            yield FeedEntry(date, name, title, _summary(data, rows), at.report_page(source, case))
 
 
-def _faults(data: SiteData) -> Iterator[Entry]:
+def _faults(data: SiteData) -> Iterator[FeedEntry]:
     """Yield an entry for each fault that the page of changes lists, with how many results it concerns."""
     kinds = (
         ("withdrawn", "No claim rests on these results", UNFAIR),
@@ -88,7 +88,7 @@ def _faults(data: SiteData) -> Iterator[Entry]:
             models = ENGLISH.separator.join(distinct(data.case_title(row.case) for row in rows))
             summary = f"{ENGLISH.render(fault.message)}. Results concerned: {len(rows)}."
             name = f"{anchor}/{fault.code}"
-            yield Entry(FOUND[fault.code], name, f"{kind}: {models}", summary, at.HISTORY, f"#{anchor}")
+            yield FeedEntry(FOUND[fault.code], name, f"{kind}: {models}", summary, at.HISTORY, f"#{anchor}")
 
 
 def _summary(data: SiteData, rows: Sequence[ConfigurationResult]) -> str:
