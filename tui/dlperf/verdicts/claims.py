@@ -190,7 +190,6 @@ def _claim(
     compared = pairs if of_kind else [(a, b)]  # of two machines, the newest alone is tested
     evidence = over_machines(pairs) if of_kind else _evidence(a, b, known)
     looks = stops(pairs, least=1) if of_kind else stops([(a, b)], CLAIM.least)
-    machines = tuple(pairs) if of_kind else ()
     policy = replace(OF_KIND if of_kind else CLAIM, looks=looks, level=level, loss=loss)
     found = judge_claim(evidence, policy, len(campaigns) - LEAST_UNITS + 1 if of_kind else max(len(campaigns), 1))
     missing = [*(_too_few(pairs) if of_kind else []), *_within(compared, found)]
@@ -198,7 +197,7 @@ def _claim(
     if found is not None and found.code in DECIDED and not of_kind:
         missing += _within_machines(a, b, found, known)
     verdict, found = _verdict(found, missing, evidence, of_kind)
-    return Claim(a, b, verdict, found, machines=machines)
+    return Claim(a, b, verdict, found, machines=tuple(pairs) if of_kind else ())
 
 
 def _within(compared: Sequence[Pair], found: Verdict | None) -> Iterator[Message]:
