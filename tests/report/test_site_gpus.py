@@ -57,6 +57,13 @@ def test_gpus_that_were_measured_together_are_one_point_of_the_history_and_no_ch
     assert set(dict(tables(both))[at.HISTORY]["campaign"]) == {*first.campaigns, *records}
 
 
+def test_of_gpus_measured_together_a_pair_is_judged_by_the_campaign_that_ran_both_sides() -> None:
+    ran = {"alpha": ("more", "on-0"), "beta": ("on-0",)}
+    rows = [measured(framework, campaign=name) for framework, names in ran.items() for name in names]
+    (answer,) = answers(rows, score=lambda row: 401.5)
+    assert {row.campaign for row in answer.ranked} == {"on-0"}
+
+
 def test_what_a_later_campaign_supersedes_is_no_part_of_its_measurement() -> None:
     data = on_gpus("2026-01-02T00:0{}:00Z", TOGETHER)
     first, *others = data.results

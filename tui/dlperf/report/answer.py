@@ -165,9 +165,11 @@ def _frameworks(rows: Sequence[ConfigurationResult]) -> int:
     return len({family_of(row.framework) for row in rows})
 
 
-def _best_of_each(rows: Iterable[ConfigurationResult], score: Score) -> tuple[ConfigurationResult, ...]:
+def _best_of_each(rows: Sequence[ConfigurationResult], score: Score) -> tuple[ConfigurationResult, ...]:
+    """Return the best result of each framework, the highest first; of equal ones that of the campaign with most rivals."""
+    rivals = {campaign: _frameworks(same) for campaign, same in grouped(rows, attrgetter("campaign")).items()}
     frameworks = grouped(rows, lambda row: row.framework)
-    best = (max(same, key=score) for same in frameworks.values())
+    best = (max(same, key=lambda row: (score(row), rivals[row.campaign])) for same in frameworks.values())
     return tuple(sorted(best, key=lambda row: (-score(row), row.framework)))
 
 
