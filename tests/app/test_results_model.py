@@ -9,6 +9,7 @@ from dlperf.app.model.results.comparison import ComparisonView, comparable, comp
 from dlperf.app.model.results.side_by_side import side_by_side
 from dlperf.app.model.results.table import ResultsView, about_result, by_peers, peers_key, version_lines
 from dlperf.app.model.table import columns_that_fit, has_words
+from dlperf.measured.findings.program_faults import FAULTS
 from dlperf.measured.model import TrialResult
 from dlperf.messages.finding import note, warning
 from dlperf.table.model import ConfigurationResult, Status
@@ -53,6 +54,15 @@ def test_a_bar_shows_the_share_of_the_best_of_the_same_case_and_the_best_is_mark
     view = ResultsView(rows=(FAST, half, other, NONE))
     assert [view.cells(row).cells[7].strip() for row in view.items()] == ["best", "████░░░░", "best", "-"]
     assert values(view.sorted_by(7)) == [20.0, 200.0, 100.0, None]
+
+
+def test_a_result_that_reports_leave_out_is_not_the_best():
+    assert "stem_not_trained" in FAULTS
+    for code in ("superseded", "stem_not_trained"):
+        view = ResultsView(rows=(replace(FAST, value=300.0, findings=(warning(code),)), FAST, SLOW))
+        assert [view.cells(row).cells[7].strip() for row in view.items()] == ["-", "best", "████░░░░"]
+        alone = ResultsView(rows=view.rows[:1])
+        assert alone.share(alone.rows[0]) is None
 
 
 def test_what_follows_an_exclamation_mark_is_filtered_out():

@@ -22,7 +22,7 @@ from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Event, TrialStatus
 from dlperf.runs.store import Complain, each_readable, read_campaign, read_record_if_whole, read_records
 from dlperf.table.audited import read_verdicts
-from dlperf.table.model import ConfigurationResult, Status
+from dlperf.table.model import SUPERSEDED, ConfigurationResult, Status
 from dlperf.table.published import campaign_of, rows_of_report
 from dlperf.table.rows import rows_of_campaign, rows_of_metrics
 
@@ -89,8 +89,6 @@ class Filters:
 
 
 EVERYTHING = Filters()
-SUPERSEDED = "superseded"
-"""Tag of a campaign that was measured anew: its results have a caveat of this code, and reports leave them out."""
 SEARCH = "search"
 """Tag of a step of a search, for a commit or the fastest settings: results are listed only where it is named."""
 

@@ -10,6 +10,8 @@ from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.messages import ENGLISH, Language, Message, message
 from dlperf.messages.finding import Finding
 
+SUPERSEDED = "superseded"
+"""Tag of a campaign that was measured anew, and the code of the caveat that its results have."""
 LONGEST_CAUSE = 160
 """Characters of a cause in a status."""
 
@@ -144,6 +146,11 @@ class ConfigurationResult(Configuration):
     def program_faults(self) -> frozenset[str]:
         """The codes of the known faults of its programs for which it is left out."""
         return FAULTS.intersection(finding.code for finding in self.findings)
+
+    @property
+    def stands(self) -> bool:
+        """Whether it counts where results are ranked: it is not superseded, and its program has no known fault."""
+        return not self.program_faults and all(finding.code != SUPERSEDED for finding in self.findings)
 
     @property
     def program_caveats(self) -> frozenset[str]:

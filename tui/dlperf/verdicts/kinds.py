@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from dlperf.table.load import SUPERSEDED
-from dlperf.table.model import ConfigurationResult
+from dlperf.table.model import SUPERSEDED, ConfigurationResult
 from dlperf.verdicts.inference.verdict import Sides
 from dlperf.verdicts.trials import (
     Pair,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dlperf.catalog.entry import Entry
 from dlperf.catalog.hardware import Precision
 from dlperf.derived.health import CASE as DIAGNOSIS
-from dlperf.measured.findings.program_faults import FAULTS
 from dlperf.messages import LANGUAGES, Language
 from dlperf.report.charts.svg import series_of
 from dlperf.report.data.contents import MEASURED, PUBLISHED, is_published
@@ -20,7 +19,6 @@ from dlperf.report.data.titles import NamedContents
 from dlperf.report.data.together import Rows, joint, like_with_like, measurements
 from dlperf.report.site import locations as at
 from dlperf.report.site.locations import ReportGroup, group_of
-from dlperf.table.load import SUPERSEDED
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.inference.policies import CLAIM
 from dlperf.verification.audit import AuditRow
@@ -102,9 +100,7 @@ class SiteData(NamedContents):
 
         Results that are superseded or of a faulty program are left out.
         """
-        left_out = {SUPERSEDED, *FAULTS}
-        current = (row for row in self.ordered if left_out.isdisjoint(finding.code for finding in row.findings))
-        reports = grouped(current, lambda row: (self.source(row), row.case))
+        reports = grouped((row for row in self.ordered if row.stands), lambda row: (self.source(row), row.case))
         return {
             (source, case): self._standing(rows) if source.startswith(MEASURED) else rows
             for (source, case), rows in reports.items()

@@ -5,8 +5,7 @@ from dataclasses import replace
 from statistics import median, median_low
 
 from dlperf.runs.records import seconds_between
-from dlperf.table.load import SUPERSEDED
-from dlperf.table.model import ConfigurationResult, MetricResult
+from dlperf.table.model import SUPERSEDED, ConfigurationResult, MetricResult
 from dlperf.table.shown import by_readings
 from dlperf.verdicts.trials import devices_of, machine_of, recorded
 

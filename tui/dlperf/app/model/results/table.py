@@ -45,12 +45,12 @@ class ResultsView(SortedView[ConfigurationResult]):
 
     @cached_property
     def _best(self) -> dict[Hashable, float]:
-        """The best score of each case, precision and number of GPUs."""
-        peers = self.peers if self.published else by_peers(self.items())
-        return {key: rows[0].score for key, rows in peers.items()}
+        """The best score of each case, precision and number of GPUs, of those that reports rank."""
+        return {key: rows[0].score for key, rows in by_peers(row for row in self.items() if row.stands).items()}
 
-    def _share(self, item: ConfigurationResult) -> float | None:
-        return item.score / self._best[peers_key(item)] if item.value else None
+    def share(self, item: ConfigurationResult) -> float | None:
+        """Return the share of the best; None where it has no value, or reports leave it out."""
+        return item.score / self._best[peers_key(item)] if item.value and item.stands else None
 
     def chosen(self) -> list[ConfigurationResult]:
         return [row for row in self.shown() if not self.marked or name_of(row) in self.marked]
@@ -66,7 +66,7 @@ class ResultsView(SortedView[ConfigurationResult]):
             case "gpus":
                 return item.nodes * item.gpus
             case "share":
-                return self._share(item)
+                return self.share(item)
             case "status":
                 return str(item.status)
         return getattr(item, name)
@@ -86,7 +86,7 @@ class ResultsView(SortedView[ConfigurationResult]):
 
     def cells(self, item: ConfigurationResult) -> Row:
         case, *axes = map(printable, axes_of(item))
-        share = self._share(item)
+        share = self.share(item)
         cells = (
             case,
             *axes,
