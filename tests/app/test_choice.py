@@ -30,7 +30,7 @@ def test_before_anything_is_marked_only_what_no_machine_here_can_run_is_greyed()
     assert set(reasons(Choice(), "cases").values()) == {""}
     found = reasons(Choice(), "frameworks")
     assert found["numpy"] == ""
-    assert found["plsc"] == "plsc computes on gpu, local is a cpu machine"
+    assert found["plsc"] == "h200 does not say where plsc lies (write `data: {plsc: /path}` in its entry)"
     assert reasons(Choice({"hardware": ("dlperf-v100",)}), "frameworks")["plsc"] == ""
 
 

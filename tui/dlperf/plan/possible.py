@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -56,21 +57,30 @@ class Possibilities:
             axis: field of ``Selection``.
         """
         selection = self._with_value(axis, value)
-        if not selection.hardware:  # named, so that the reason is that of the machines here
-            named = tuple(name for name, item in self.catalog.hardware.items() if not item.example)
-            selection = replace(selection, hardware=named)
-        first: Message | None = None
-        for combination in combinations_of(selection, self.catalog):
-            for point in points_of(*combination, selection, self.catalog):
-                if first and any((code, parts(point)) in self._shared for code, parts in _SHARED.items()):
-                    continue
-                reason = self._reason(point)
+        here = tuple(name for name, item in self.catalog.hardware.items() if not item.example)
+        # where nothing goes together, machines are named, so that the reason is theirs
+        for asked in (selection, replace(selection, hardware=selection.hardware or here)):
+            first: Message | None = None
+            for reason in self._reasons_of(asked):
                 if reason is None:
                     return None
                 first = first or reason
-                if reason.code in _OF_COMBINATION:
+            if first:
+                return first
+        return message("not_combined")
+
+    def _reasons_of(self, selection: Selection) -> Iterator[Message | None]:
+        """Yield why configurations of a selection are impossible, one for all that share their reason with another."""
+        known = False
+        for combination in combinations_of(selection, self.catalog):
+            for point in points_of(*combination, selection, self.catalog):
+                if known and any((code, parts(point)) in self._shared for code, parts in _SHARED.items()):
+                    continue
+                reason = self._reason(point)
+                yield reason
+                known = True
+                if reason and reason.code in _OF_COMBINATION:
                     break
-        return first or message("not_combined")
 
     def _reason(self, point: Configuration) -> Message | None:
         if point not in self._reasons:
