@@ -1,15 +1,21 @@
 """Summaries of the campaigns of a workspace, read again only where files have changed."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from dlperf.app.model.choice import can_be_chosen
 from dlperf.plan import Selection
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.view.campaigns import CampaignSummary, read_summary
+
+if TYPE_CHECKING:
+    from dlperf.evidence.logs import LogReader
 
 Stamp = tuple[int, int]
 """Size and modification time of a file."""
@@ -77,10 +83,15 @@ class CampaignBook:
 
     def _read(self, paths: CampaignPaths) -> None:
         stamps = self._stamps_of(paths)
-        summary = read_summary(paths, engine_pid(paths), marked=True)
+        summary = read_summary(paths, engine_pid(paths), self._open_reader, self.summaries.get(paths.name))
         self._stamps[paths.name] = stamps
         if summary != self.summaries.get(paths.name):
             self._replace({**self.summaries, paths.name: summary})
+
+    def _open_reader(self) -> LogReader:
+        from dlperf.evidence.logs import log_reader  # seldom needed, and slow to import
+
+        return log_reader(self.workspace)
 
     def _replace(self, summaries: Mapping[str, CampaignSummary]) -> None:
         self.summaries = summaries

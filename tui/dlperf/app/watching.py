@@ -7,7 +7,7 @@ from pathlib import Path
 from dlperf.app.campaigns import modified
 from dlperf.app.model.table import Row
 from dlperf.app.model.trial_rows import Silences, configuration_text, group_row, trial_row
-from dlperf.app.model.trials import nodes_of
+from dlperf.app.model.trials import by_configuration, nodes_of
 from dlperf.errors import DlperfError
 from dlperf.measured.model import TrialResult
 from dlperf.messages import _
@@ -18,8 +18,9 @@ from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import LOG, CampaignPaths, NodePaths
 from dlperf.runs.records import CampaignRecord, CampaignStatus, Progress, State, TrialProgress, TrialStatus
 from dlperf.runs.store import read_record_if_whole
+from dlperf.table.rows import value_of_trials
 from dlperf.view.campaigns import stop_reason
-from dlperf.view.text import printable
+from dlperf.view.text import number, printable
 
 UNANSWERED_SECONDS = 10.0
 """Telemetry comes every second: after this time a node does not answer."""
@@ -68,6 +69,8 @@ class WatchedCampaign:
         self.engine_pid: int | None = None
         self.stop_reason = ""
         self.status: CampaignStatus = self._reader.refresh()
+        for configuration, trials in by_configuration(self.status).items():
+            self.value_of(configuration, trials)  # reads results that a screen would wait for
         self.refresh()
 
     def refresh(self) -> bool:
@@ -166,15 +169,24 @@ class WatchedCampaign:
         builds = (node.build_log for node in self.nodes(key) if not modified(node.log))
         return next((last_line(path) for path in builds if is_regular(path)), None)
 
+    def value_of(self, configuration: str, trials: Sequence[TrialStatus]) -> float | None:
+        """Return the value of a configuration with these trials, as its row of results has it; None without one."""
+        planned = self.planned(configuration)
+        # a trial of whose journal nothing is to be expected is not looked for again and again
+        measured = [trial for trial in trials if trial.figure is None or trial.figure.value is not None]
+        results = filter(None, (self.result_of(trial.key) for trial in measured))
+        return value_of_trials(planned, list(results), trials) if planned else None
+
     def group_row(self, configuration: str, trials: Sequence[TrialStatus], share: float | None) -> Row:
         """Return the row of a configuration with these trials and this share of the best."""
         planned = self.planned(configuration)
         if planned is None:
             return Row((printable(configuration),), "group")
-        results = filter(None, (self.result_of(trial.key) for trial in trials))
-        values = [result.value for result in results if result.value is not None]
+        value = self.value_of(configuration, trials)
+        text = "" if value is None else number(value, planned.unit)
+        said = _("median {value}", value=text) if text and planned.protocol.aggregate == "median" else text
         stopped = self.status.stopped_configurations.get(configuration)
-        return group_row(planned.configuration, trials, stopped, values, planned.unit, share)
+        return group_row(planned.configuration, trials, stopped, said, share)
 
     def streams(self, key: TrialKey) -> list[WatchStream]:
         planned = self.planned(key.configuration)

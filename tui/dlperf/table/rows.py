@@ -63,7 +63,7 @@ def _measured_row(
     statuses: Sequence[TrialStatus],
 ) -> ConfigurationResult:
     """Return the row of one configuration without its scaling."""
-    trials = [_counted(trial, planned) for trial in _with_repeats(trials, statuses)]
+    trials = _judged(planned, trials, statuses)
     row = ConfigurationResult(
         **field_values(planned.configuration),
         campaign=record.name,
@@ -109,6 +109,21 @@ def _measured_row(
         mfu=_mfu(planned, total.value),
         samples_per_joule=_samples_per_joule(planned, trials),
     )
+
+
+def value_of_trials(
+    planned: PlannedConfiguration, trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
+) -> float | None:
+    """Return the value of the row that these trials of a configuration make; None where it has none."""
+    values = [trial.value for trial in _judged(planned, trials, statuses) if trial.usable and trial.value is not None]
+    return _aggregate(planned, values).value if values else None
+
+
+def _judged(
+    planned: PlannedConfiguration, trials: Sequence[TrialResult], statuses: Sequence[TrialStatus]
+) -> list[TrialResult]:
+    """Return the trials, marked where they do not count."""
+    return [_counted(trial, planned) for trial in _with_repeats(trials, statuses)]
 
 
 def _numerics(planned: PlannedConfiguration, trials: Sequence[TrialResult]) -> dict[str, str]:

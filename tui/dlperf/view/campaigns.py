@@ -1,14 +1,14 @@
 """Summarize the campaigns of a workspace and their trials."""
 
-from collections.abc import Collection, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from os import SEEK_END
-from statistics import median
+from typing import TYPE_CHECKING
 
-from dlperf.catalog.units import is_rate
 from dlperf.errors import DlperfError
-from dlperf.measured.statistics import speedup
 from dlperf.messages import N_, Message, _, render
 from dlperf.opening import open_regular
 from dlperf.plan import Selection
@@ -27,7 +27,10 @@ from dlperf.runs.records import (
     trial_seconds,
 )
 from dlperf.runs.store import read_record_if_whole
-from dlperf.view.text import local_time, printable
+from dlperf.view.text import local_time, printable, value_text
+
+if TYPE_CHECKING:
+    from dlperf.evidence.logs import LogReader
 
 LOG_TAIL_BYTES = 8192
 ENGINE_STARTS, ENGINE_STOPS = "campaign ", ("dlperf: ", "stopped by ")
@@ -63,9 +66,9 @@ class CampaignSummary:
     seconds: float | None = None
     """From its start to the end of the trial that ended last."""
     best: tuple[float, str] | None = None
-    """Median figure of the best configuration and its unit; None for several cases, which cannot be compared."""
+    """Value of the best configuration, and its text; None for several cases, which cannot be compared."""
     is_marked: bool = False
-    """Whether that figure has caveats; False where they were not looked up."""
+    """Whether that value has caveats."""
     scaling: tuple[float, int] | None = None
     """Speed-up over one GPU on the largest number of GPUs, of the configuration that scales best, and that number."""
     hardware: tuple[str, ...] = ()
@@ -99,8 +102,6 @@ def summary_of(
     record: CampaignRecord, status: CampaignStatus, progress: Progress | None, engine_pid: int | None
 ) -> CampaignSummary:
     finished = [trial.state for trial in status.trials.values() if trial.state.finished]
-    medians = _medians(record, status)
-    best = _best(record, medians)
     return CampaignSummary(
         name=record.name,
         standing=standing_of(status, engine_pid),
@@ -110,8 +111,6 @@ def summary_of(
         bad=sum(state in BAD for state in finished),
         cancelled=finished.count(State.CANCELLED),
         seconds=_seconds(record, status),
-        best=(medians[best], best[1]) if best else None,
-        scaling=_scaling(record, medians),
         hardware=tuple(dict.fromkeys(item.configuration.hardware for item in record.configurations)),
         seconds_left=progress.seconds_left if progress and engine_pid is not None else None,
         engine_pid=engine_pid,
@@ -125,34 +124,6 @@ def summary_of(
 def _seconds(record: CampaignRecord, status: CampaignStatus) -> float | None:
     ends = [trial.ended for trial in status.trials.values() if trial.ended]
     return seconds_between(record.created, max(ends)) if ends else None
-
-
-def _medians(record: CampaignRecord, status: CampaignStatus) -> dict[tuple[str, str], float]:
-    """Return the median figure by configuration id and unit."""
-    values: dict[tuple[str, str], list[float]] = {}
-    profiled = {item.configuration.id for item in record.configurations if item.profiled}
-    for key, trial in status.trials.items():
-        if trial.figure and trial.figure.value is not None and key.configuration not in profiled:
-            values.setdefault((key.configuration, trial.figure.unit), []).append(trial.figure.value)
-    return {key: median(same) for key, same in values.items()}
-
-
-def _best(record: CampaignRecord, medians: Mapping[tuple[str, str], float]) -> tuple[str, str] | None:
-    """Return id and unit of the best configuration."""
-    if not medians or len({(item.configuration.case, item.primary.id) for item in record.configurations}) > 1:
-        return None
-    best = max if record.configurations[0].primary.direction == "higher" else min
-    return best(medians, key=lambda key: medians[key])
-
-
-def _scaling(record: CampaignRecord, medians: Mapping[tuple[str, str], float]) -> tuple[float, int] | None:
-    found = []
-    for item in (item for item in record.configurations if is_rate(item.unit, item.primary.direction)):
-        single = medians.get((replace(item.configuration, nodes=1, gpus=1).id, item.unit))
-        gain = speedup(medians.get((item.configuration.id, item.unit), 0.0), single)
-        if gain and item.configuration.gpus_total > 1:
-            found.append((item.configuration.gpus_total, gain))
-    return max(found)[::-1] if found else None
 
 
 def standing_of(status: CampaignStatus, engine_pid: int | None) -> Standing:
@@ -170,42 +141,48 @@ def sort_campaigns(summaries: list[CampaignSummary]) -> list[CampaignSummary]:
     return sorted(newest_first, key=lambda item: (not item.live, item.standing is not Standing.INTERRUPTED))
 
 
-def read_summary(paths: CampaignPaths, pid: int | None, marked: bool = False) -> CampaignSummary:
+def read_summary(
+    paths: CampaignPaths,
+    pid: int | None,
+    open_reader: Callable[[], LogReader] | None = None,
+    before: CampaignSummary | None = None,
+) -> CampaignSummary:
     """Return the summary of a campaign.
 
     Args:
         pid: of its engine.
-        marked: look the caveats of its best figure up, in the results of trials.
+        open_reader: called where a log must be read for the best result and the scaling; None: without these.
+        before: summary whose results still hold where no trial has ended since.
     """
     try:
         reader = CampaignReader(paths)
-        status = with_figures(paths, reader.refresh())
-        summary = summary_of(reader.record, status, read_progress(paths), pid)
+        summary = summary_of(reader.record, reader.refresh(), read_progress(paths), pid)
         stopped = stop_reason(paths) if summary.standing is Standing.INTERRUPTED else ""
         tags, damaged = tags_of(paths), reader.damaged_lines
-        is_marked = marked and _best_has_caveats(paths, reader.record, status, tags)
-        summary = replace(summary, name=paths.name, tags=tags, is_marked=is_marked)
-        return replace(summary, stop_reason=stopped, damaged_lines=damaged)
+        summary = replace(summary, name=paths.name, tags=tags, stop_reason=stopped, damaged_lines=damaged)
+        if open_reader is None:
+            return summary
+        if before and (before.done, before.total, before.tags) == (summary.done, summary.total, summary.tags):
+            return replace(summary, best=before.best, is_marked=before.is_marked, scaling=before.scaling)
+        return _with_results(summary, paths, open_reader)
     except DlperfError as error:
         return CampaignSummary(paths.name, Standing.UNREADABLE, problem=str(error))
 
 
-def _best_has_caveats(
-    paths: CampaignPaths, record: CampaignRecord, status: CampaignStatus, tags: Collection[str]
-) -> bool:
-    from dlperf.measured.model import TrialResult
-    from dlperf.table.load import with_caveats_of_tags
-    from dlperf.table.rows import rows_of_campaign
+def _with_results(
+    summary: CampaignSummary, paths: CampaignPaths, open_reader: Callable[[], LogReader]
+) -> CampaignSummary:
+    """Add the best result and the scaling: those of the rows of ``dlperf results``."""
+    from dlperf.table.load import load_campaign
 
-    best = _best(record, _medians(record, status))
-    if best is None:
-        return False
-    planned = tuple(item for item in record.configurations if item.configuration.id == best[0])
-    keys = [key for key in status.trials if key.configuration == best[0]]
-    read = {key: read_record_if_whole(paths.trial(key).result, TrialResult) for key in keys}
-    results = {key: result for key, result in read.items() if result is not None}
-    rows = rows_of_campaign(replace(record, configurations=planned, impossible=()), status, results)
-    return any(row.caveats for row in with_caveats_of_tags(rows, tags))
+    record, rows = load_campaign(paths, open_reader)
+    rows = [row for row in rows if row.value is not None]
+    scaled = [(row.gpus_total, row.speedup) for row in rows if row.speedup and row.gpus_total > 1]
+    summary = replace(summary, scaling=max(scaled)[::-1] if scaled else None)
+    if not rows or len({(item.configuration.case, item.primary.id) for item in record.configurations}) > 1:
+        return summary
+    best = max(rows, key=lambda row: row.score)
+    return replace(summary, best=(best.value or 0.0, value_text(best, best.unit)), is_marked=bool(best.caveats))
 
 
 def stop_reason(paths: CampaignPaths) -> str:

@@ -8,7 +8,7 @@ from dlperf.app.model.table import Column, Row, SortedView, Tone, bar, packed
 from dlperf.catalog.axes import parse_scale
 from dlperf.messages import N_, _
 from dlperf.view.campaigns import CampaignSummary, Standing, sort_campaigns
-from dlperf.view.text import local_time, number, printable, short_duration
+from dlperf.view.text import local_time, printable, short_duration
 
 CAVEATS = " †"
 """Behind a figure that has some."""
@@ -99,7 +99,7 @@ def named(summary: CampaignSummary) -> str:
 
 def best_text(summary: CampaignSummary) -> str:
     """Return the best figure, marked if it has caveats."""
-    return (number(*summary.best) if summary.best else "") + (CAVEATS if summary.is_marked else "")
+    return (summary.best[1] if summary.best else "") + (CAVEATS if summary.is_marked else "")
 
 
 def _trials(summary: CampaignSummary) -> str:

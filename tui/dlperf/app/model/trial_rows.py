@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
-from statistics import median
 
 from dlperf.app.model.campaigns_table import counts_text
 from dlperf.app.model.table import Column, Row
@@ -66,15 +65,14 @@ def group_row(
     configuration: Configuration,
     trials: Sequence[TrialStatus],
     stopped: Message | None,
-    values: Sequence[float],
-    unit: str,
+    value: str = "",
     share: float | None = None,
 ) -> Row:
     parts = [_ended_text([trial.state for trial in trials])]
     if share is not None:
         parts.append(_("best") if share == 1.0 else _("{share} of best", share=percent(share)))
-    if values:
-        parts.append(_("median {value}", value=number(median(values), unit)))
+    if value:
+        parts.append(value)
     if stopped:
         parts.append(_("stopped: {reason}", reason=printable(render(stopped))))
     return Row((configuration_text(configuration), "  ".join(parts)), "group")

@@ -1,9 +1,8 @@
 """The trials of a campaign by configuration: which are shown, in which order, and how their states look."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from statistics import median
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -76,14 +75,17 @@ def _matches(trial: TrialStatus, matching: str) -> bool:
     return has_words(f"{trial.key.configuration} {trial.key.number} {words} {_(words)} {cause}", matching)
 
 
-def shares_of_best(record: CampaignRecord, trials: Mapping[str, Sequence[TrialStatus]]) -> dict[str, float]:
-    """Return the share of the best of each configuration with rivals: of equal case, precision, GPUs and unit."""
+def shares_of_best(record: CampaignRecord, values: Mapping[str, float | None]) -> dict[str, float]:
+    """Return the share of the best of each configuration with rivals: of equal case, precision, GPUs and unit.
+
+    Args:
+        values: of configurations, by their id.
+    """
     scores: dict[tuple[object, ...], dict[str, float]] = defaultdict(dict)
-    for item in record.configurations:
+    for item in (item for item in record.configurations if not item.profiled):
         point = item.configuration
-        figures = [trial.figure.value for trial in trials.get(point.id, ()) if trial.figure and trial.figure.value]
-        if figures and not item.profiled:
-            score = median(figures) if item.primary.direction == "higher" else 1 / median(figures)
+        if value := values.get(point.id):
+            score = value if item.primary.direction == "higher" else 1 / value
             scores[point.case, point.precision, point.gpus_total, item.unit][point.id] = score
     rivals = [by_id for by_id in scores.values() if len(by_id) > 1]
     return {name: score / max(by_id.values()) for by_id in rivals for name, score in by_id.items()}

@@ -45,7 +45,8 @@ class TrialList(CampaignActions):
             return
         self._drawn_status = self.campaign.status
         self._groups = dict(by_configuration(self.campaign.status))
-        self._shares = shares_of_best(self.campaign.record, self._groups)
+        values = {name: self.campaign.value_of(name, trials) for name, trials in self._groups.items()}
+        self._shares = shares_of_best(self.campaign.record, values)
         self.forget_done_requests()
         self.trials.empty = no_match(self._matching or _("failed"), len(self.campaign.status.trials))
         ranks = self._shares if self._ranked else {}
