@@ -17,6 +17,7 @@ from dlperf.measured.model import TrialResult
 from dlperf.report.load import load_site_data
 from dlperf.runs.lookup import tag_campaign
 from dlperf.runs.paths import WorkspacePaths
+from dlperf.runs.store import read_campaign
 from dlperf.table.database import SCHEMA, query_database, results_database
 from dlperf.table.load import SEARCH, Filters, load_results
 from dlperf.table.model import ConfigurationResult, MetricResult
@@ -159,3 +160,17 @@ def test_an_unreadable_campaign_is_named_and_the_others_are_exported(run: Query,
     assert code == 1
     assert "skipped: " in said
     assert sqlite3.connect("all.sqlite").execute("SELECT DISTINCT campaign FROM results").fetchall() == [("b",)]
+
+
+def test_a_log_format_that_cannot_be_read_is_named_wherever_a_missing_result_is_measured_again(
+    run: Query, workspace: WorkspacePaths
+):
+    paths = workspace.campaign("a")
+    paths.trial(read_campaign(paths).trials[0]).result.unlink()
+    workspace.catalog.mkdir(exist_ok=True)
+    (workspace.catalog / "formats.yaml").write_text("- id: broken\n")
+    found = [
+        run(*words) for words in (("results",), ("results", "--json"), ("query", "SELECT 1"), ("export", "x.sqlite"))
+    ]
+    assert [code for code, _out, _errors in found] == [1, 1, 1, 1]
+    assert all("formats.yaml:1: title: is missing" in errors for _code, _out, errors in found)

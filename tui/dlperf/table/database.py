@@ -5,13 +5,11 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from dlperf.errors import DlperfError, RequestError
-from dlperf.evidence.logs import log_reader
 from dlperf.measured.model import TrialResult
 from dlperf.messages import Message
 from dlperf.messages.finding import Finding
@@ -21,7 +19,7 @@ from dlperf.runs.published import load_reports
 from dlperf.runs.store import each_readable, write_atomic
 from dlperf.table.audited import read_verdicts
 from dlperf.table.columns import DATA_SCHEMA
-from dlperf.table.load import campaigns_of_results, load_campaign
+from dlperf.table.load import campaigns_of_results, load_campaign, reader_of_formats
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.published import campaign_of, rows_of_report
 
@@ -56,7 +54,7 @@ def results_database(workspace: WorkspacePaths, complain: Callable[[DlperfError]
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {DATA_SCHEMA}")
     tables = _Tables(connection)
-    open_reader = cache(lambda: log_reader(workspace))
+    open_reader = reader_of_formats(workspace, complain)
 
     def insert_campaign(paths: CampaignPaths) -> None:
         record, rows = load_campaign(paths, open_reader)

@@ -105,17 +105,7 @@ def load_results(
         DlperfError: without ``complain``, a report or a campaign cannot be read; the message names the file.
     """
 
-    def leave_out(problem: Problem) -> None:
-        if complain is None:
-            raise CatalogError([problem])
-        complain(CatalogError([problem]))
-
-    @cache
-    def open_reader() -> LogReader:
-        from dlperf.evidence.logs import log_reader  # seldom needed, and slow to import
-
-        return log_reader(workspace, leave_out)
-
+    open_reader = reader_of_formats(workspace, complain)
     rows: list[ConfigurationResult] = []
     known = workspace.campaigns() if filters.campaigns else campaigns_of_results(workspace)
     wanted = (paths for paths in known if filters.wants_campaign(paths.name))
@@ -127,6 +117,29 @@ def load_results(
             rows += rows_of_report(report, verdicts)
     rows = [row for row in rows if filters.matches(row)]
     return rows_of_metrics(rows, filters.metrics) if filters.metrics else rows
+
+
+def reader_of_formats(
+    workspace: WorkspacePaths, complain: Callable[[DlperfError], object] | None
+) -> Callable[[], LogReader]:
+    """Return what opens a reader with the formats of a workspace, once.
+
+    Args:
+        complain: called for each problem of a format, which is left out; None: it is raised as CatalogError.
+    """
+
+    def leave_out(problem: Problem) -> None:
+        if complain is None:
+            raise CatalogError([problem])
+        complain(CatalogError([problem]))
+
+    @cache
+    def open_reader() -> LogReader:
+        from dlperf.evidence.logs import log_reader  # seldom needed, and slow to import
+
+        return log_reader(workspace, leave_out)
+
+    return open_reader
 
 
 def mark_search(paths: CampaignPaths) -> None:
