@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from site_rows import measured
 
-from dlperf.app.model.results.table import ResultsView
+from dlperf.app.model.results.table import ResultsView, about_result, number_of_evidence
 from dlperf.cli.results import _cells
 from dlperf.messages import ENGLISH
+from dlperf.messages.finding import error
 from dlperf.report import figures
 from dlperf.report.data import SiteData
 from dlperf.report.files.downloads import results_json, site_rows
+from dlperf.report.pages.reports.report import report
 from dlperf.table.columns import csv_text, flat_columns
 from dlperf.table.frame import results_frame
 from dlperf.table.model import ConfigurationResult
@@ -79,3 +81,17 @@ def test_page_and_terminal_show_one_value_spread_and_mfu(row: ConfigurationResul
     assert cells["MFU"] == (figures.percent(row.mfu) or "-")
     assert cells["n"] == str(row.n)
     assert figures.figure(ENGLISH, "index.md", row).full == figures.full_text(row)
+
+
+def test_a_trial_that_does_not_count_is_in_no_run_loss_clock_or_list_of_values() -> None:
+    rows = [measured("alpha", value=100.0, trials=3), measured("beta", value=90.0, trials=3)]
+    first, *others = rows[0].trials
+    odd = replace(first, value=654.0, sm_clock_mhz=321.0, losses=((10, 9.87),), findings=(error("uncounted"),))
+    alpha = [replace(trial, sm_clock_mhz=1980.0, losses=((10, 5.43),)) for trial in others]
+    beta = [replace(trial, sm_clock_mhz=1755.0, losses=((10, 6.12),)) for trial in rows[1].trials]
+    rows = [replace(row, trials=tuple(trials)) for row, trials in zip(rows, ([odd, *alpha], beta), strict=True)]
+    page = report(ENGLISH, SiteData(tuple(rows)), "measured/dlperf-v1", "resnet50-imagenet", rows)
+    in_terminal = " ".join(about_result(rows[0]))
+    assert all(shown in page for shown in ("<td>1,980 MHz</td>", "<td>5.43</td>"))
+    assert not any(shown in page + in_terminal for shown in ("654", "321", "9.87"))
+    assert number_of_evidence(replace(rows[0], value=654.0)) != odd.number

@@ -129,8 +129,9 @@ def peers_key(row: ConfigurationResult) -> Hashable:
 
 
 def number_of_evidence(row: ConfigurationResult) -> int | None:
-    """Return the number of the trial whose value is nearest to the configuration's."""
-    gaps = [(abs(trial.value - (row.value or 0.0)), trial.number) for trial in row.trials if trial.value is not None]
+    """Return the number of the trial whose value is nearest to the configuration's, of those that count if any does."""
+    trials = row.usable_trials or row.trials
+    gaps = [(abs(trial.value - (row.value or 0.0)), trial.number) for trial in trials if trial.value is not None]
     return min(gaps, default=(0.0, None))[1]
 
 
@@ -163,7 +164,7 @@ def _note(row: ConfigurationResult) -> str:
 
 def about_result(row: ConfigurationResult) -> list[str]:
     """Return a result with its trials, protocol and findings, its name first."""
-    values = [number(trial.value) for trial in row.trials if trial.value is not None]
+    values = list(map(number, row.values))
     lines = [
         " · ".join((*map(printable, axes_of(row)), printable(row.campaign))),
         _("figure") + language().colon + figure_text(row),

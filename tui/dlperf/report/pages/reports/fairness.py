@@ -141,7 +141,7 @@ def _losses(page: Page, by_framework: Mapping[str, Results]) -> dict[str, dict[s
         name: [
             trial.losses
             for row in page.data.with_together(rows.get(largest, ()))
-            for trial in row.trials
+            for trial in row.usable_trials
             if trial.losses
         ]
         for name, rows in points.items()
@@ -161,7 +161,8 @@ def _range(step: int, trials: Sequence[Losses]) -> str:
 
 def _clocks(results: Iterable[ConfigurationResult]) -> str:
     """Return the range of the trials' mean clock in MHz, since GPUs of one kind differ by some percent."""
-    mhz = [round(trial.sm_clock_mhz) for row in results for trial in row.trials if trial.sm_clock_mhz is not None]
+    trials = [trial for row in results for trial in row.usable_trials]
+    mhz = [round(trial.sm_clock_mhz) for trial in trials if trial.sm_clock_mhz is not None]
     return f"{'–'.join(f'{clock:,}' for clock in distinct((min(mhz), max(mhz))))} MHz" if mhz else ""
 
 

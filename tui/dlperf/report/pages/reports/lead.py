@@ -199,8 +199,9 @@ def _clock_and_power(page: Page, sides: Sequence[Sequence[ConfigurationResult]])
 
 
 def _median(rows: Sequence[ConfigurationResult], name: str) -> float:
-    """Return the median of the trials; 0 if unknown."""
-    return float(median([value for row in rows for trial in row.trials if (value := getattr(trial, name))] or [0.0]))
+    """Return the median of the trials that count; 0 if unknown."""
+    found = [value for row in rows for trial in row.usable_trials if (value := getattr(trial, name))]
+    return float(median(found or [0.0]))
 
 
 def unbreakable(words: str) -> str:

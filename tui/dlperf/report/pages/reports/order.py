@@ -43,8 +43,8 @@ def _of_campaign(page: Page, sides: Sequence[ConfigurationResult], step: int | N
 def _trial(
     page: Page, order: int, trial: TrialResult, row: ConfigurationResult, step: int | None
 ) -> tuple[object, ...]:
-    uuid, loss = trial.conditions.get("gpu.uuid", ""), dict(trial.losses).get(step) if step else None
-    value = four_digits(trial.value) if trial.value is not None else figures.stored_word(page.language, trial.state)
+    uuid, loss = trial.conditions.get("gpu.uuid", ""), dict(trial.losses).get(step) if step and trial.usable else None
+    value = four_digits(trial.value) if trial.usable and trial.value is not None else _without_value(page, trial)
     return (
         row.campaign,
         TextView(uuid[:SHOWN_OF_UUID], "cut", uuid) if uuid else "",
@@ -56,6 +56,13 @@ def _trial(
         "" if trial.idle is None else figures.percent(trial.idle),
         "" if loss is None else f"{loss:.4g}",
     )
+
+
+def _without_value(page: Page, trial: TrialResult) -> str:
+    """Return what stands in place of the value of a trial that does not count, or has none."""
+    if trial.value is None:
+        return figures.stored_word(page.language, trial.state)
+    return page.language.render(trial.why_unusable)
 
 
 def _seed(page: Page, trial: TrialResult, row: ConfigurationResult) -> str:

@@ -144,11 +144,9 @@ def utilisation(page: Page, results: Results) -> TableView:
 
 
 def single_runs(page: Page, results: Results) -> TableView:
-    """Return the value of every trial, with average and median, where there are several: on each GPU, where several
-    measured together."""
-    repeated = [
-        (row, values) for row in page.data.with_together(results) for values in [_values(row)] if len(values) > 1
-    ]
+    """Return the values of trials that count, with average and median, where there are several: on each GPU, where
+    several measured together."""
+    repeated = [(row, values) for row in page.data.with_together(results) for values in [row.values] if len(values) > 1]
     most = max((len(values) for _, values in repeated), default=0)
     rows = [
         (
@@ -261,7 +259,3 @@ def _precision(page: Page, row: ConfigurationResult) -> str:
     """Return the precision of the computation, with the source's name for it if different."""
     renamed = is_published(row.campaign) and row.precision == "tf32"
     return figures.precision_text(page.language, row) + (" – " + page._("the source says FP32") if renamed else "")
-
-
-def _values(row: ConfigurationResult) -> list[float]:
-    return [trial.value for trial in row.trials if trial.value is not None]

@@ -139,8 +139,9 @@ def measuring_again(row: ConfigurationResult, framework: str = "") -> str:
 
 
 def measured_trial(row: ConfigurationResult, found: FoundOf) -> TrialResult | None:
-    """Return the trial whose measurement window is shaded."""
-    return next((trial for trial in row.trials if trial.number in found and trial.first_step is not None), None)
+    """Return the trial whose measurement window is shaded: the first that counts, if any does."""
+    trials = row.usable_trials or row.trials
+    return next((trial for trial in trials if trial.number in found and trial.first_step is not None), None)
 
 
 def _bands(trial: TrialResult | None) -> tuple[Band, ...]:
@@ -155,7 +156,7 @@ def _data(page: Page, row: ConfigurationResult, name: str, unit: str) -> dict[st
     if name != SPEED:
         return attributes | {"x": page._("seconds"), "y": page._(METRIC_TITLES[name])}
     attributes |= {"x": page._("step"), "y": unit}
-    trial = next((trial for trial in row.trials if trial.last_step is not None), None)
+    trial = next((trial for trial in row.usable_trials or row.trials if trial.last_step is not None), None)
     return attributes | {"window": f"{trial.first_step},{trial.last_step}"} if trial else attributes
 
 
