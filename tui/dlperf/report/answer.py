@@ -166,7 +166,7 @@ def _frameworks(rows: Sequence[ConfigurationResult]) -> int:
 
 
 def _best_of_each(rows: Sequence[ConfigurationResult], score: Score) -> tuple[ConfigurationResult, ...]:
-    """Return the best result of each framework, the highest first; of equal ones that of the campaign with most rivals."""
+    """Return the best result of each framework, the highest first; of equal ones, of the campaign with most rivals."""
     rivals = {campaign: _frameworks(same) for campaign, same in grouped(rows, attrgetter("campaign")).items()}
     frameworks = grouped(rows, lambda row: row.framework)
     best = (max(same, key=lambda row: (score(row), rivals[row.campaign])) for same in frameworks.values())
