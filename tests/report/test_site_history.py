@@ -15,6 +15,7 @@ from site_rows import measured, published
 from site_sample import campaign, sample
 
 from claimable import claimable
+from dlperf.catalog.files.problem import CatalogError
 from dlperf.measured.findings.program_faults import known_faults
 from dlperf.measured.model import TrialResult
 from dlperf.messages import ENGLISH
@@ -22,13 +23,15 @@ from dlperf.messages.finding import warning
 from dlperf.report.build import overview_pages
 from dlperf.report.data import SiteData
 from dlperf.report.files.feed import NAMESPACE, feed
-from dlperf.report.markdown import BETWEEN
+from dlperf.report.markdown import BETWEEN, NO_BREAK
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
+from dlperf.report.site.lists import read_list
 from dlperf.report.site.metadata import changed, with_metadata
 from dlperf.report.site.settings import read_settings, site_address
+from dlperf.report.site.withdrawn import Withdrawn
 from dlperf.table.model import ConfigurationResult
 
 
@@ -183,6 +186,28 @@ def test_a_loss_under_unequal_conditions_is_a_possible_regression() -> None:
     few = replace(after, trials=after.trials[:3])
     text = unescape(history(ENGLISH, replace(data, results=(before, few))))
     assert "cannot tell: a new campaign of about 5 trials each would decide</td>" in text
+
+
+def test_the_history_begins_with_the_claims_that_the_site_withdrew() -> None:
+    data = twice(400.0, 400.0)
+    rows = (*data.results, measured("beta", value=588.4, campaign="again"))
+    claim = Withdrawn(campaign="again", ahead=rows[2].id, behind=rows[1].id, lead="47.1 %", fault="layers_scanned")
+    missing = claim.model_copy(update={"campaign": "gone"})
+    text = unescape(history(ENGLISH, replace(data, results=rows, withdrawn=(claim, missing))))
+    told = " ".join(Document(text[: text.index("## Measured again")]).text.split())
+    assert "2026-11-27 Beta 47.1 % ahead of Alpha" in told.replace(NO_BREAK, " ")
+    assert told.count("ahead of") == 1, "a claim whose results are elsewhere is left out"
+    assert "588.4" in told
+    assert "400 n=5" in told
+    undecided = text[text.index("<details class=") :]
+    assert undecided.index("Same, or cannot tell") < undecided.index("<table>"), "what nothing is told of is folded"
+
+
+def test_a_list_of_withdrawn_claims_with_a_mistake_is_named_and_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "withdrawn.yaml"
+    path.write_text("- {campaign: a, ahead: b, behind: c, lead: 47.1 %, fault: nothing}\n")
+    with pytest.raises(CatalogError, match=r"withdrawn\.yaml:1: fault: .*layers_scanned"):
+        read_list(path, Withdrawn)
 
 
 def test_a_change_that_rounds_to_zero_has_no_sign() -> None:

@@ -62,6 +62,7 @@ OTHERS: dict[str, str] = {
     "dlperf.yaml": "at_end: {webhook: https://example.org/x, command: 'true'}\n",
     "presets.json": '{"one": "-H local -f numpy"}',
     "site/acknowledged.yaml": "- {what: x, file: y, reason: z}\n",
+    "site/withdrawn.yaml": "- {campaign: x, ahead: y, behind: z, lead: 1.0 %, fault: layers_scanned}\n",
     "catalog/hardware/h.yaml": (
         "id: h\ntitle: H\nnodes: [{name: n, host: n, address: 127.0.0.1, port: 22, user: u}]\ngpus: 2\n"
         "accelerator: h100-sxm\nenv: {A: b}\n"

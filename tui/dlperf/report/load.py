@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dlperf.catalog.axes import profiled_configuration
 from dlperf.catalog.files.load import Catalog, load_catalog
+from dlperf.catalog.files.problem import CatalogError
 from dlperf.catalog.hardware import Hardware
 from dlperf.evidence.logs import log_reader
 from dlperf.opening import files_below
@@ -16,7 +17,9 @@ from dlperf.report.evidence import EvidenceReader
 from dlperf.report.files.editions import editions
 from dlperf.report.machine import Probed
 from dlperf.report.rechecking import WorkspaceRecheck
+from dlperf.report.site.lists import read_list
 from dlperf.report.site.settings import read_settings, site_address
+from dlperf.report.site.withdrawn import Withdrawn
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord
@@ -68,6 +71,7 @@ def load_site_data(workspace: WorkspacePaths, edition: str = "") -> SiteData:
         for plan in record.configurations
     }
     probed = _probed(workspace, campaigns.rows, plans, problems.append)
+    withdrawn = _withdrawn(workspace.site / "withdrawn.yaml", plans, campaigns.leave_out)
     settings, _ = read_settings(workspace.mkdocs_config)
     address = site_address(settings)
     checked = audit_workspace(workspace, records=campaigns.records, reports=reports, damaged=problems.append)
@@ -77,6 +81,7 @@ def load_site_data(workspace: WorkspacePaths, edition: str = "") -> SiteData:
         campaigns=campaigns.records,
         problems=(*problems, *recheck.wrong),
         wrong=tuple(recheck.wrong),
+        withdrawn=withdrawn,
         probed=probed,
         profiled=frozenset(key for key, plan in plans.items() if _has_profile(workspace, key[0], plan)),
         published={campaign_of(report): report for report in reports},
@@ -108,6 +113,21 @@ def load_claim_data(workspace: WorkspacePaths) -> SiteData:
     found = list(each_readable(campaigns_of_results(workspace), load, lambda _: None))
     rows = tuple(row for _, measured in found for row in measured)
     return SiteData(results=rows, campaigns={record.name: record for record, _ in found})
+
+
+def _withdrawn(
+    path: Path, plans: Mapping[tuple[str, str], PlannedConfiguration], complain: Complain
+) -> tuple[Withdrawn, ...]:
+    """Return the claims that the site no longer makes; one of a result that is not here is left out."""
+    try:
+        claims = read_list(path, Withdrawn)
+    except CatalogError as error:
+        complain(str(error))
+        return ()
+    for one in claims:
+        for missing in {(one.campaign, one.ahead), (one.campaign, one.behind)} - plans.keys():
+            complain(f"{path}: no result {missing[1]} in campaign {one.campaign}: correct or remove the claim")
+    return claims
 
 
 def _own_templates(folder: Path) -> Path | None:

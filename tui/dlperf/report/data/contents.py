@@ -14,6 +14,7 @@ from dlperf.messages import ENGLISH, N_, Language
 from dlperf.messages.language import CODES, Code
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.machine import Probed
+from dlperf.report.site.withdrawn import Withdrawn
 from dlperf.runs.published import PublishedReport
 from dlperf.runs.records import CampaignRecord
 from dlperf.table.audited import Verified
@@ -54,6 +55,8 @@ class SiteContents:
     verified: Mapping[str, Verified] = field(default_factory=dict)
     """When all values of a campaign were recomputed from their raw logs."""
     audit: tuple[AuditRow, ...] = ()
+    withdrawn: tuple[Withdrawn, ...] = ()
+    """Claims that the site no longer makes."""
     problems: tuple[str, ...] = ()
     """Files that could not be read, one a line."""
     wrong: tuple[str, ...] = ()

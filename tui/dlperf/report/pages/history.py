@@ -15,6 +15,7 @@ from dlperf.report.data import SiteData, distinct, grouped
 from dlperf.report.pages.page import COLUMNS as PAGE_COLUMNS
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.releases import by_release
+from dlperf.report.pages.withdrawn import withdrawn_claims
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, FigureView, Link, TableView, TextView, date
 from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
@@ -25,6 +26,8 @@ from dlperf.verdicts.judging import Judgement, judge_rows
 from dlperf.verdicts.variation import known_of_pair
 
 SUSPECTED = "suspected"
+CHANGED = ("worse", "better", SUSPECTED)
+"""Verdicts of what stands before the configurations of which nothing can be told."""
 MOST = 200
 """Most configurations on the page, regressions first; the data files hold all of them."""
 HEIGHT = 200
@@ -53,6 +56,7 @@ def history(language: Language, data: SiteData) -> str:
     found = sorted(_changes(data), key=lambda one: one[1][-1].claim.gain or 0.0)
     verdicts = Counter(changes[-1].code for _, changes in found)
     shown, root = found[:MOST], at.language_root(language)
+    changed = [one for one in shown if one[1][-1].code in CHANGED]
     return page.render(
         "history.md.j2",
         count=len(found),
@@ -61,10 +65,12 @@ def history(language: Language, data: SiteData) -> str:
         better=verdicts["better"],
         suspected=verdicts[SUSPECTED],
         most=MOST,
-        overview=_overview(page, shown),
+        changed=_overview(page, changed),
+        unchanged=_overview(page, [one for one in shown if one not in changed]),
         sections=[_section(page, *one) for one in shown],
         releases=by_release(page),
         faults=_faults(page, FAULTS),
+        claims=withdrawn_claims(page),
         withdrawn=_faults(page, UNFAIR),
         editions=[page.file_link(f"{at.edition(name)}{root}index.html", name) for name in data.editions],
     )
