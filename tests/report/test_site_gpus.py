@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -125,6 +126,12 @@ def test_the_page_of_one_of_several_gpus_names_their_median_and_the_others() -> 
     row = data.results[1]
     said = " ".join(Document(configurations(ENGLISH, data, at.group_of(row), (row,), {})).text.split())
     assert "One of 4 GPUs measured together, each on its own; their median is 401.5 images/s. The others: 403" in said
+    assert said.index("their median is 401.5") < said.index("401 images/s"), "the value that a list leads from is first"
+    cited = re.findall(r"@misc\{(.*?), title = \{.*?: ([0-9.]+) images/s\}.*?note = \{(.*?)\}", said)
+    assert [value for _, value, _ in cited] == ["401.5", "401"]
+    assert "median of 4 GPUs, on-0, on-1, on-2, on-3" in cited[0][2]
+    assert cited[1][2].endswith("one of 4 GPUs")
+    assert cited[0][0] != cited[1][0]
 
 
 def on_gpus_in_turns() -> SiteData:

@@ -24,6 +24,24 @@ def subject_of(page: Page, row: ConfigurationResult) -> str:
     return page.language.separator.join((*names, figures.point_text(page.language, row))) + page.language.colon + value
 
 
+def citations(page: Page, row: ConfigurationResult) -> list[dict[str, str]]:
+    """Return how a result is cited; of GPUs that were measured together first how their median is."""
+    rows = page.data.together(row)
+    alone = citation(page, row)
+    if len(rows) == 1:
+        return [alone]
+    one = page.data.joint(row)
+    note = ", ".join((page.gpus_text(one), *sorted(other.campaign for other in rows)))
+    median = {
+        **alone,
+        "key": f"{citation_key(one, alone['year'])}-median",
+        "title": subject_of(page, one),
+        "note": note,
+    }
+    alone["note"] += f", {page.gpus_text(row)}"
+    return [median, alone]
+
+
 def citation(page: Page, row: ConfigurationResult) -> dict[str, str]:
     """Return the fields of a BibTeX entry, some of them empty; ``key`` is its key.
 
@@ -65,6 +83,7 @@ def dispute(page: Page, row: ConfigurationResult) -> tuple[str, str]:
         "Campaign": row.campaign,
         "Configuration": row.id,
         "Value": figures.full_text(row),
+        "Median of GPUs measured together": _median(page, row),
         "Logs (first digits of SHA-256)": ", ".join(logs),
         "Source": row.source,
         "Page": address(page, row),
@@ -72,6 +91,10 @@ def dispute(page: Page, row: ConfigurationResult) -> tuple[str, str]:
     stated = "".join(f"{name}: {value}\n" for name, value in facts.items() if value)
     title = f"Disputed result: {row.campaign}/{row.id}"
     return title, f"{stated}\nWhat is wrong, and how I know:\n"
+
+
+def _median(page: Page, row: ConfigurationResult) -> str:
+    return subject_of(page, page.data.joint(row)) if len(page.data.together(row)) > 1 else ""
 
 
 def dispute_address(repository: str, contact: str, title: str, text: str) -> str:

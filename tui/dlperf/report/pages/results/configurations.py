@@ -240,7 +240,7 @@ def _section(
             replace(page.file_link(file.path, file.name), aside=file.sha256[:SHOWN_OF_HASH]) for file in programs
         ],
         "changed": changed_programs(programs),
-        "cite": references.citation(page, row),
+        "cites": references.citations(page, row),
         "issue": references.dispute_address(page.data.repository, page.data.contact, subject, dispute),
         "contact": Link(page.data.contact, page.data.contact) if page.data.contact else None,
         "dispute": dispute,
