@@ -283,6 +283,20 @@ def test_a_build_is_on_the_node_and_its_folder_in_the_container(tmp_path):
     assert f"{built}/train" in files["payload.sh"].decode()
 
 
+def test_a_build_runs_with_the_machine_s_own_path_and_another_path_is_another_build(tmp_path):
+    made = {}
+    for path in ("/opt/one/bin:/usr/bin:/bin", "/opt/two/bin:/usr/bin:/bin"):
+        launch = replace(launch_of("train", build=("make",)), env={"PATH": path, "XLA": "x"}, runtime_env=("PATH",))
+        files = render_trial("t", launch, Runtime("127.0.0.1", "1", {"node": str(tmp_path / "trial/node")}))[
+            "node"
+        ].files
+        script = files["build.sh"].decode()
+        assert f"export PATH={path}\n" in script
+        assert "XLA" not in script
+        made[path] = re.findall(r"^cd (.*)$", script, re.MULTILINE)
+    assert len(set(map(tuple, made.values()))) == 2
+
+
 def test_a_secret_of_a_prologue_is_kept_apart_and_comes_back_on_the_node(tmp_path):
     line = "export HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz0123456789"
     launch = launch_of("train.py", program_preparation=Preparation((), (line,)), build=(line,))

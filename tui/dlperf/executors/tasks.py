@@ -10,7 +10,6 @@ from dlperf.render.launchers import find_launcher
 from dlperf.render.trial import LAUNCH, mark, preparations, shell_of
 from dlperf.runs.names import file_name
 from dlperf.runs.paths import NodePaths
-from dlperf.substitution import fill, names_in
 
 JOB = "job.json"
 """The settings of the supervisor: command, mark, limits, container, GPUs."""
@@ -77,6 +76,4 @@ def container_facts(launch: Launch) -> dict[str, Any] | None:
     """Runtime, image and the runtime's variables but those of a running trial, for digests and for removal by label."""
     if launch.container is None:
         return None
-    plain = [name for name in launch.runtime_env if not any(names_in(launch.env[name]))]
-    variables = {name: fill(launch.env[name], {}) for name in plain}
-    return {"runtime": launch.container.runtime, "image": launch.container.image, "env": variables}
+    return {"runtime": launch.container.runtime, "image": launch.container.image, "env": launch.machine_env}

@@ -67,6 +67,7 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         log_limit_bytes=int(hardware.log_limit_gb * 1e9),
         expected_gpu=subject.accelerator.match if subject.accelerator else (),
         secret=(*subject.framework.secret, *hardware.secret),
+        runtime_env=tuple(hardware.env),
         module=subject.framework.module,
         python=subject.framework.python,
     )
@@ -80,8 +81,7 @@ def launch_of(subject: Subject, arguments: tuple[str, ...] = ()) -> Launch:
         raise PlaceholderError("build", reason)
     if container is None:
         return launch
-    planned = _planned_container(container, subject, used)
-    return replace(launch, container=planned, runtime_env=tuple(subject.hardware.env))
+    return replace(launch, container=_planned_container(container, subject, used))
 
 
 def locked_command(subject: Subject, action: str, *words: str) -> tuple[str, ...]:

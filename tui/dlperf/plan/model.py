@@ -11,6 +11,7 @@ from dlperf.catalog.axes import Configuration
 from dlperf.catalog.machines import Container, Node, Positive, Preparation, Price
 from dlperf.catalog.units import Aggregation, CompileCache, Direction, Scope
 from dlperf.messages import Message
+from dlperf.substitution import fill, names_in
 
 IMPORTED = "imported"
 """In place of an executor, where a log was imported."""
@@ -54,7 +55,7 @@ class Launch:
     launcher_options: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
     runtime_env: tuple[str, ...] = ()
-    """Names of those variables that the container's runtime gets, too."""
+    """Names of those variables that are the machine's own: a build and the container's runtime get them, too."""
     files: tuple[str, ...] = ()
     setup: tuple[tuple[str, ...], ...] = ()
     workdir: str | None = None
@@ -100,6 +101,12 @@ class Launch:
     def longest_seconds(self) -> float:
         """The deadline of the program, and of a build before it, which has one of its own."""
         return self.deadline_seconds * (2 if self.build else 1)
+
+    @property
+    def machine_env(self) -> dict[str, str]:
+        """The variables that are the machine's own and do not wait for what is known when a trial starts."""
+        known = (name for name in self.runtime_env if not any(names_in(self.env[name])))
+        return {name: fill(self.env[name], {}) for name in known}
 
     def with_texts(self, change: Callable[[str], str]) -> Launch:
         """Return the launch with the texts changed that may contain placeholders."""

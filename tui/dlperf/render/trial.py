@@ -176,9 +176,9 @@ def _build(launch: Launch, runtime: Runtime) -> Build:
     """What is built: on the node itself, also where the program runs in a container."""
     modules = () if launch.container else launch.program_preparation.modules
     prepared = (launch.node_preparation, Preparation(modules))
-    lines = tuple(line for preparation in prepared if preparation for line in _preparing(preparation))
+    preparing = (line for preparation in prepared if preparation for line in _preparing(preparation))
     files = {name: runtime.programs[name] for name in launch.files}
-    return Build(lines, launch.build, files)
+    return Build((*_exports(launch.machine_env), *preparing), launch.build, files)
 
 
 def preparations(launch: Launch) -> tuple[tuple[Preparation, ...], tuple[Preparation, ...]]:
@@ -257,12 +257,16 @@ def _script(
 ) -> bytes:
     """A script that sets the environment, prepares, enters a folder, runs the setup, and becomes the command."""
     lines = [f"#!/bin/{shell_of(*prepared)}", *(f"# {line}" for line in comment.splitlines()), "set -eu"]
-    lines += [f"export {shlex.quote(name)}={shlex.quote(value)}" for name, value in environment.items()]
+    lines += _exports(environment)
     lines += [line for preparation in prepared if preparation for line in _preparing(preparation)]
     lines += [f"cd {shlex.quote(folder)}"] if folder else []
     lines += [_simple_command(words) for words in setup]
     lines.append(f"exec {shlex.join(command)}")
     return ("\n".join(lines) + "\n").encode()
+
+
+def _exports(variables: Mapping[str, str]) -> list[str]:
+    return [f"export {shlex.quote(name)}={shlex.quote(value)}" for name, value in variables.items()]
 
 
 def _preparing(preparation: Preparation) -> list[str]:
