@@ -80,6 +80,24 @@ def small_disk(tmp_path: Path):
 
 
 @pytest.fixture
+def full_quota(tmp_path: Path):
+    """A file system of btrfs, which writes nothing in place, with a quota that a program can fill."""
+    if os.getuid() != 0 or shutil.which("mkfs.btrfs") is None:
+        pytest.skip("a quota of btrfs needs root and btrfs-progs")
+    folder, image = tmp_path / "quota", tmp_path / "quota.img"
+    folder.mkdir()
+    with image.open("wb") as stream:
+        stream.truncate(1 << 30)
+    subprocess.run(["mkfs.btrfs", "-q", str(image)], check=True, capture_output=True)
+    if subprocess.run(["mount", "-o", "loop", str(image), str(folder)], check=False).returncode != 0:
+        pytest.skip("this machine mounts no btrfs")
+    for words in (("quota", "enable", str(folder)), ("qgroup", "limit", "100M", "0/5", str(folder))):
+        subprocess.run(["btrfs", *words], check=True)
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
 def few_files(tmp_path: Path):
     """A file system that takes some files only, however small they are."""
     if os.getuid() != 0:

@@ -168,6 +168,13 @@ def test_a_payload_that_takes_every_file_of_its_disk_ends_with_its_own_exit_code
     assert sorted(path.name for path in trial.glob("*.reserved")) == []
 
 
+def test_a_payload_that_fills_its_quota_ends_with_its_own_exit_code(program, full_quota):
+    script = "sync; for part in $(seq 20); do cat /dev/zero > ranks/$part; done 2> /dev/null; sync; exit 3"
+    trial = _trial(full_quota / "trial", script)
+    subprocess.run([sys.executable, "-I", "-S", str(program), "run", str(trial)], check=True, timeout=60)
+    assert json.loads((trial / "exit.json").read_text())["code"] == 3
+
+
 def test_an_end_that_is_asked_for_is_noted_though_no_file_can_be_made(few_files, monkeypatch):
     monkeypatch.setattr(files, "ROOT", str(few_files))
     trial = few_files / "trial"

@@ -16,6 +16,8 @@ RECORD_BYTES = 1 << 16
 """Maximum size of a record that is read."""
 RESERVED_BYTES = 16384
 """Room for a last record."""
+ROOM, ROOM_BYTES = "room.reserved", 1 << 18
+"""What is removed before the last record is written: a file system that never writes in place asks for more."""
 STREAMS, DEPTH, NAME_BYTES = 1024, 8, 512
 """Maximum number of logs below ``ranks/``, of folders inside each other, and of bytes in a log's path."""
 
@@ -70,10 +72,10 @@ def reserved(path: str) -> str:
     return path + ".reserved"
 
 
-def reserve(path: str) -> None:
+def reserve(path: str, size: int = RESERVED_BYTES) -> None:
     """Make a file with some room, for a disk or quota that has neither file nor byte left when it is needed."""
     with contextlib.suppress(OSError), open(path, "wb") as stream:
-        stream.write(bytes(RESERVED_BYTES))
+        stream.write(bytes(size))
 
 
 def write_reserved(path: str, value: Json) -> None:

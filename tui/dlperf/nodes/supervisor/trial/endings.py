@@ -6,15 +6,17 @@ import signal
 import time
 from typing import List, NamedTuple, Optional, Set, Union
 
-from ..files import SCHEMA, Json, readable_json, write_json, write_reserved
+from ..files import ROOM, SCHEMA, Json, readable_json, write_json, write_reserved
 from ..host.containers import remove_containers
-from ..processes import SWEEPER_NAME, identity_of, mark_of, name_process, older_pids, send
+from ..processes import SWEEPER_NAME, attempt, identity_of, mark_of, name_process, older_pids, send
 from ..scope import close_group, group_of, strays_of, trial_pids
 from .removal import remove_temporary_folder
 
 DEFAULT_GRACE_SECONDS = 10.0
 MOST_GRACE_SECONDS = 600.0
 UNKILLABLE_SECONDS = 30.0
+FLUSHES = 2
+"""How often a disk that refuses the last record is flushed."""
 
 
 class Moment(NamedTuple):
@@ -56,6 +58,17 @@ def exit_record(ending: Ending, code: Optional[int], started: Moment, ended: Mom
         "duration_seconds": round(ended.monotonic - started.monotonic, 3),
         "processes_left": left,
     }
+
+
+def write_end(record: Json) -> None:
+    """Write ``exit.json``. A quota may count what was removed before until the disk is flushed (btrfs)."""
+    for _ in range(FLUSHES):
+        try:
+            write_reserved("exit.json", record)
+            return
+        except OSError:
+            attempt(["sync", "-f", "."])
+    write_reserved("exit.json", record)
 
 
 def signal_of(code: Optional[int]) -> Optional[int]:
@@ -152,8 +165,10 @@ def sweep_after_dead_supervisor(directory: str) -> None:
     remove_containers(job.get("container") or {}, mark)
     remove_temporary_folder(supervisor)
     if strays or not readable_json("exit.json"):
+        with contextlib.suppress(OSError):
+            os.unlink(ROOM)
         ended = now()
         begun = supervisor.get("monotonic")
         begun = begun if isinstance(begun, float) else ended.monotonic
         started = Moment(ended.wall - (ended.monotonic - begun), begun)
-        write_reserved("exit.json", exit_record(cancelled(), None, started, ended, left))
+        write_end(exit_record(cancelled(), None, started, ended, left))

@@ -10,7 +10,7 @@ import tempfile
 import time
 from typing import Any, Dict, Iterator, List, Optional, Sequence
 
-from ..files import ROOT, Json, escaped, readable_json, regular_size, reserved
+from ..files import ROOM, ROOT, Json, escaped, readable_json, regular_size, reserved
 from ..lease import remove_lease
 from ..processes import is_alive, is_identity, running_process
 from ..scope import pids_of
@@ -20,7 +20,7 @@ OWN_FILES = frozenset(
         *("job.json", "heartbeat", "supervisor.log", "sweeper.json", "cancel.json"),
         *("submit.lock", "queue.json", "allocation.json", "payload.sh"),
         *("build.sh", "build.failed"),
-        *(reserved("cancel.json"), reserved("exit.json")),
+        *(reserved("cancel.json"), reserved("exit.json"), ROOM),
     ]
 )
 """Files of the supervisor and of Slurm jobs, which are not archived or change after they were sent."""

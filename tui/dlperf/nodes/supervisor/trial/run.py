@@ -13,6 +13,8 @@ import time
 from typing import Dict, List, Optional
 
 from ..files import (
+    ROOM,
+    ROOM_BYTES,
     SCHEMA,
     Json,
     flush,
@@ -23,7 +25,6 @@ from ..files import (
     reserve,
     reserved,
     write_json,
-    write_reserved,
 )
 from ..host.containers import image_digest, keeps_containers, remove_containers, runtime_variables
 from ..host.libraries import Libraries
@@ -45,6 +46,7 @@ from .endings import (
     message,
     now,
     sweep,
+    write_end,
 )
 from .monitor import Monitor, Signals
 from .removal import COMPILED, remove_temporary_folder, temporary_folder
@@ -93,8 +95,9 @@ class Supervisor:
         self.keeps = keeps_containers(self.container)
         self.adopts = not self.keeps and adopt_orphans()
         self.telemetry = open_telemetry(job["gpu_indices"], self.mark, self.container)
-        for name in ("heartbeat", reserved("cancel.json"), reserved("exit.json")):
+        for name in (reserved("cancel.json"), reserved("exit.json")):
             reserve(name)
+        reserve(ROOM, ROOM_BYTES)
         self.monitor = Monitor(self.telemetry, RowFile("telemetry.csv"), Libraries(self.mark), started)
         self.payload: Optional[subprocess.Popen[bytes]] = None
         self.probes: Optional[threading.Thread] = None
@@ -251,26 +254,17 @@ class Supervisor:
         self.monitor.end()
         for descriptor in self.lease:
             release_lease(descriptor, vacant=not left)
-        with contextlib.suppress(OSError):
-            os.truncate("heartbeat", 0)
-        with contextlib.suppress(OSError):
-            os.unlink(reserved("cancel.json"))
+        for name in (ROOM, reserved("cancel.json")):
+            with contextlib.suppress(OSError):
+                os.unlink(name)
         lost, libraries = self.monitor.table.lost_rows, self.monitor.libraries
         packages = libraries.all_packages()
         if packages and self.facts:
             with contextlib.suppress(OSError):
                 write_json("environment.json", dict(self.facts, packages=packages))
         record = exit_record(ending, code, self.started, ended, left)
-        write_reserved(
-            "exit.json",
-            dict(
-                record,
-                telemetry_rows_lost=lost,
-                libraries=libraries.versions(),
-                modules=libraries.modules,
-                driver_errors=driver_errors(vendor_here(), self.started.monotonic),
-            ),
-        )
+        record.update(telemetry_rows_lost=lost, libraries=libraries.versions(), modules=libraries.modules)
+        write_end(dict(record, driver_errors=driver_errors(vendor_here(), self.started.monotonic)))
 
     def open_folder(self) -> None:
         """Make a folder usable again whose permissions the payload took away."""
