@@ -14,6 +14,7 @@ import pytest
 from dlperf.derived.timeline import measure_trial
 from dlperf.evidence.gather import gather
 from dlperf.evidence.logs import BUILTIN_FORMATS
+from dlperf.measured.findings.telemetry import disturbance
 from dlperf.measured.model import TrialResult
 from dlperf.nodes.bootstrap import supervisor_archive
 from dlperf.plan import TrialKey
@@ -208,23 +209,56 @@ def test_a_log_has_its_own_times_where_its_last_run_has_them(tmp_path: Path, tim
 
 @pytest.mark.parametrize("moved", [0.0, 3600.0])
 def test_a_real_supervisor_records_what_shows_a_clock_that_was_set(tmp_path: Path, moved: float):
-    program, folder = tmp_path / "supervisor.pyz", tmp_path / "trial/nodes/n0"
+    result = _supervised(tmp_path, moved=moved)
+    assert ("clock_moved" in _codes(result)) is bool(moved)
+    assert result.usable is not bool(moved)
+    assert "halted" not in _codes(result)
+
+
+SUSPENDED = """
+    if step == 30:
+        time.sleep(1.5)
+        os.kill(os.getppid(), signal.SIGSTOP)
+        time.sleep(3.0)
+        os.kill(os.getppid(), signal.SIGCONT)
+        time.sleep(0.3)
+"""
+"""A program that stops its supervisor and does nothing meanwhile, as if both were suspended."""
+
+
+def test_a_trial_that_was_suspended_while_it_was_measured_is_disturbed(tmp_path: Path):
+    result = _supervised(tmp_path, SUSPENDED, stall_seconds=3.0)
+    assert _codes(result)["halted"] == "warning"
+    halted = next(finding.message for finding in result.findings if finding.code == "halted")
+    assert halted.parameters["seconds"] == pytest.approx(3.0, abs=1.2)
+    assert disturbance(result.findings) == halted
+    ended = json.loads((tmp_path / "trial/nodes/n0/exit.json").read_text())
+    assert ended["state"] == "succeeded"
+
+
+def test_a_halt_outside_the_measured_window_is_no_finding(tmp_path: Path):
+    result = _supervised(tmp_path, SUSPENDED.replace("30", "2"), stall_seconds=3.0)
+    assert result.value is not None
+    assert "halted" not in _codes(result)
+
+
+def _supervised(folder: Path, extra: str = "", moved: float = 0.0, stall_seconds: float = 60.0) -> TrialResult:
+    """Measure a program under a real supervisor, whose clock is set at step 30."""
+    program, node, script = folder / "supervisor.pyz", folder / "trial/nodes/n0", folder / "train.py"
     program.write_bytes(supervisor_archive())
-    folder.mkdir(parents=True)
-    script = tmp_path / "train.py"
+    node.mkdir(parents=True)
     script.write_text(
-        f"import time, datetime\nprint({RUN!r}, end='', flush=True)\n"
+        f"import os, signal, time, datetime\nprint({RUN!r}, end='', flush=True)\n"
         f"for step in range(1, {STEPS + 1}):\n"
-        "    time.sleep(0.05)\n"
+        f"    time.sleep(0.05){extra}\n"
         f"    moment = datetime.datetime.utcfromtimestamp(time.time() + ({moved} if step >= 30 else 0.0))\n"
         f"    print(f'DLPERF {{moment.isoformat()}}Z step={{step}} samples={{step * {BATCH}}}', flush=True)\n"
     )
     job = {"mark": f"clock/{moved}", "command": [sys.executable, str(script)], "deadline_seconds": 60}
-    (folder / "job.json").write_text(json.dumps(job | {"stall_seconds": 60, "container": None, "gpu_indices": []}))
-    subprocess.run([sys.executable, "-I", "-S", str(program), "run", str(folder)], check=True, timeout=60)
-    result = _measured(TrialPaths(tmp_path / "trial"))
-    assert ("clock_moved" in _codes(result)) is bool(moved)
-    assert result.usable is not bool(moved)
+    job |= {"stall_seconds": stall_seconds, "container": None, "gpu_indices": []}
+    (node / "job.json").write_text(json.dumps(job))
+    subprocess.run([sys.executable, "-I", "-S", str(program), "run", str(node)], check=True, timeout=60)
+    return _measured(TrialPaths(folder / "trial"))
 
 
 AUTOMODEL = (

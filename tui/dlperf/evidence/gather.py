@@ -1,6 +1,6 @@
 """Gather the evidence of a trial: the contents of its files that its result depends on."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -60,6 +60,8 @@ class Evidence:
     """Conditions that the log states."""
     telemetry_rows_lost: int = 0
     """That the disks of nodes refused."""
+    halts: tuple[tuple[float, float], ...] = ()
+    """When supervisors of nodes were stopped, and until when, in seconds since 1970."""
     expected_lines: Mapping[str, str] = field(default_factory=dict)
     """Regular expression that the plan expects in the logs, or not → the line in which it was found."""
     replaced_logs: tuple[str, ...] = ()
@@ -134,6 +136,7 @@ def gather(
         programs=_programs(files),
         printed=_printed(log, run_that_counts(runs, log_run)) if log else {},
         expected_lines=first_lines(paths_of_logs, filter(None, map(expected_line, planned.expect))),
+        halts=tuple(halt for record in exits for halt in _halts(record)),
         telemetry_rows_lost=int(sum(_number(record, "telemetry_rows_lost") for record in exits)),
         replaced_logs=tuple(
             path.relative_to(paths.directory).as_posix() for node in nodes for path in node.replaced_logs()
@@ -155,6 +158,12 @@ def _started(ended: Mapping[str, Any]) -> float:
     with suppress(ValueError, TypeError):
         return datetime.fromisoformat(str(ended.get("started"))).timestamp()
     return 0.0
+
+
+def _halts(ended: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
+    with suppress(ValueError, TypeError):  # what a payload may have written
+        for begun, seconds in ended.get("halts") or ():
+            yield _started(ended) + begun, _started(ended) + begun + seconds
 
 
 def _log_with_records(paths: list[Path], log_format: str, logs: LogReader) -> tuple[Path | None, tuple[Run, ...]]:

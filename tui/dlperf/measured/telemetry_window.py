@@ -1,7 +1,7 @@
 """The telemetry of the time that gave a value. Pure."""
 
 from collections.abc import Sequence
-from math import nan
+from math import inf, isfinite, nan
 
 from dlperf.evidence.arrivals import arrival_times
 from dlperf.evidence.gather import Evidence
@@ -16,6 +16,18 @@ def measured_rows(evidence: Evidence, measured: Figure | None) -> list[list[Tele
     """
     edges = window_of(evidence, measured), _arrived_window(evidence, measured)
     return [in_window(rows, *edges[0]) or in_window(rows, *edges[1]) for rows in evidence.telemetry]
+
+
+def halted_seconds(evidence: Evidence, measured: Figure | None) -> float:
+    """Return for how many seconds supervisors were stopped in the time that gave the figure, summed over nodes.
+
+    Where that time is unknown, all stops of the trial count.
+    """
+    arrived = _arrived_window(evidence, measured)
+    first, last = arrived if isfinite(sum(arrived)) else window_of(evidence, measured)
+    if not isfinite(last - first):
+        first, last = -inf, inf
+    return sum(max(0.0, min(end, last) - max(begun, first)) for begun, end in evidence.halts)
 
 
 def by_machine(evidence: Evidence, nodes: Sequence[Sequence[TelemetryRow]]) -> list[Sequence[TelemetryRow]]:

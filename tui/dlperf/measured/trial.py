@@ -25,6 +25,7 @@ from dlperf.measured.causes import cause_of_trial
 from dlperf.measured.expectations import first_unmet, unlike_numerics
 from dlperf.measured.findings.checked_run import CheckedRun
 from dlperf.measured.findings.clock import (
+    LEAST_SHARE,
     clock_set_between,
     clock_setting,
     finding_of_arrival,
@@ -41,7 +42,7 @@ from dlperf.measured.metrics import Source, metrics_of
 from dlperf.measured.model import MetricValue, TrialResult
 from dlperf.measured.run import Measured, measure_planned
 from dlperf.measured.statistics import flop_limit, samples_per_joule
-from dlperf.measured.telemetry_window import by_machine, measured_rows, window_of
+from dlperf.measured.telemetry_window import by_machine, halted_seconds, measured_rows, window_of
 from dlperf.measured.throughput.figure import Figure
 from dlperf.messages import Message, message
 from dlperf.messages.finding import Finding, error, warning
@@ -248,7 +249,7 @@ def _findings(trial: _MeasuredTrial, why_no_figure: Message | None) -> tuple[Fin
         found.insert(0, error("no_figure", reason=why_no_figure))
     if evidence.telemetry_rows_lost:
         found.append(warning("telemetry_lost", rows=evidence.telemetry_rows_lost))
-    found[:0] = _clock_findings(trial)
+    found[:0] = (*_halt_findings(trial), *_clock_findings(trial))
     if trial.planned.protocol.seconds:
         readings = min(map(len, trial.gpus)) if trial.gpus else None
         found += findings_of_window(trial.window_seconds, readings)
@@ -269,6 +270,14 @@ def _clock_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
         return findings_of_clock(*trial.records, moved)
     is_doubtful = moved or not has_times
     return findings_of_printed(trial.run.reading, figure, *trial.records, arrivals, moved) if is_doubtful else ()
+
+
+def _halt_findings(trial: _MeasuredTrial) -> Sequence[Finding]:
+    """Say that the machine, or the job, was suspended while it was measured; a clock that goes on counts that time."""
+    seconds, window = halted_seconds(trial.evidence, trial.figure), trial.window_seconds
+    if trial.figure is None or seconds <= LEAST_SHARE * (window or 0.0):
+        return ()
+    return (warning("halted", seconds=seconds),)
 
 
 def _telemetry_findings(window: Sequence[TelemetryRow]) -> tuple[Finding, ...]:

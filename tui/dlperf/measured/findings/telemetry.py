@@ -35,7 +35,7 @@ FOREIGN_LOAD = 0.1
 MINIMUM_READINGS = 5
 """A GPU's clock varies from second to second: fewer readings give no mean."""
 DISTURBANCES = frozenset(
-    {"contended_gpu", *(code for code, severity in THROTTLE_REASONS.values() if severity == "warning")}
+    {"contended_gpu", "halted", *(code for code, severity in THROTTLE_REASONS.values() if severity == "warning")}
 )
 """Codes of findings after which a trial is repeated once."""
 

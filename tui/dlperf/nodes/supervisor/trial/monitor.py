@@ -5,7 +5,7 @@ import os
 import select
 import signal
 import time
-from typing import IO, Any, List
+from typing import IO, Any, List, Tuple
 
 from ..files import log_streams
 from ..host.libraries import Libraries
@@ -14,6 +14,9 @@ from .arrivals import Arrivals
 from .endings import Moment
 
 HEARTBEAT_SECONDS = 5.0
+HALT_SECONDS = 1.0
+"""A round that takes so much longer than it waits and computes is a halt, which a busy machine makes none of."""
+MOST_HALTS = 64
 
 
 class Signals:
@@ -56,9 +59,24 @@ class Monitor:
         table.write(telemetry.header)
 
     def restart(self, started: Moment) -> None:
-        """Count run time and silence from here."""
+        """Count run time, silence and halts from here."""
         self.started = started
         self.log_grew = started.monotonic
+        self.looked = (time.monotonic(), time.process_time())
+        self.halts: List[Tuple[float, float]] = []
+        """When this process was stopped, as the machine or the job may be, in seconds since the start; for how long."""
+
+    def note_round(self, waited: float) -> None:
+        """Note a round that took much longer than what it waited at most, and computed.
+
+        What has stopped us has mostly stopped the payload, too: its silence does not count.
+        """
+        before, self.looked = self.looked, (time.monotonic(), time.process_time())
+        elapsed, computed = (now - then for now, then in zip(self.looked, before))
+        halted = elapsed - computed - waited
+        if halted >= HALT_SECONDS:
+            self.log_grew += halted
+            self.halts = [*self.halts, (round(before[0] - self.started.monotonic, 3), round(halted, 3))][:MOST_HALTS]
 
     def run_due(self) -> bool:
         """Do what is due; whether that was more than a look at the logs."""

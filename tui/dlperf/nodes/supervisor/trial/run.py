@@ -102,6 +102,8 @@ class Supervisor:
         self.payload: Optional[subprocess.Popen[bytes]] = None
         self.probes: Optional[threading.Thread] = None
         self.facts: Json = {}
+        self.waited = 0.0
+        """Seconds that the last wait took at most."""
         self.lease: List[int] = []
         """The descriptors that hold the machine."""
 
@@ -206,11 +208,13 @@ class Supervisor:
             if self.monitor.run_due():
                 self.keep_lease()
             reap_orphans(payload.pid if payload else 0)
+            self.monitor.note_round(self.waited)
             silent_seconds = time.monotonic() - self.monitor.log_grew
             limit = limit_reached(self.job, self.running_seconds(), silent_seconds, self.monitor.log_size)
             if limit:
                 return limit
             self.wait()
+        self.monitor.note_round(self.waited)
         ending = ending_of(payload.returncode)
         return ending if ending.state == "succeeded" else self.requested_ending() or ending
 
@@ -230,8 +234,8 @@ class Supervisor:
     def wait(self) -> None:
         """Wait until the monitor or the deadline is due, a signal arrives, or telemetry has output."""
         until_deadline = self.job["deadline_seconds"] - self.running_seconds()
-        seconds = min(self.monitor.due - time.monotonic(), until_deadline)
-        for source in self.signals.wait(self.telemetry.sources, seconds):
+        self.waited = max(0.0, min(self.monitor.due - time.monotonic(), until_deadline))
+        for source in self.signals.wait(self.telemetry.sources, self.waited):
             self.monitor.receive(source)
 
     def finish(self, ending: Ending) -> None:
@@ -264,6 +268,7 @@ class Supervisor:
                 write_json("environment.json", dict(self.facts, packages=packages))
         record = exit_record(ending, code, self.started, ended, left)
         record.update(telemetry_rows_lost=lost, libraries=libraries.versions(), modules=libraries.modules)
+        record.update(halts=self.monitor.halts)
         write_end(dict(record, driver_errors=driver_errors(vendor_here(), self.started.monotonic)))
 
     def open_folder(self) -> None:
