@@ -101,6 +101,7 @@ async def test_a_container_that_outlived_a_restart_is_removed(executor, podman: 
     supervisor = json.loads(record.read_text())
     os.kill(supervisor["pid"], signal.SIGKILL)
     record.write_text(json.dumps(supervisor | {"boot_id": "before the restart"}))
+    os.utime(record.with_name("heartbeat"), (0, 0))
     podman.command("run", "--detach", "--label", "dlperf.trial=another/here", IMAGE, "sleep", "60")
     observation = await finished(executor, trial)
     assert (observation.state, str(observation.cause)) == (State.LOST, "the machine was restarted while the trial ran")

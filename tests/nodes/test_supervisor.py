@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from string import Formatter
@@ -16,6 +17,7 @@ from dlperf.nodes import supervisor
 from dlperf.nodes.supervisor import detached, files, operations, processes
 from dlperf.nodes.supervisor.files import confined, write_json
 from dlperf.nodes.supervisor.trial.endings import Moment, cancel_request, ending_of, exit_record, limit_reached
+from dlperf.nodes.supervisor.trial.report import report
 from dlperf.nodes.supervisor.trial.run import claim, supervise
 
 
@@ -125,6 +127,15 @@ def test_a_trial_whose_payload_spoiled_the_record_of_its_supervisor_has_started(
     monkeypatch.setattr(processes, "running_process", lambda directory, name="": None)
     with pytest.raises(OSError, match="supervisor"):
         operations.start({"directory": "trial", "files": []}, b"")
+
+
+@pytest.mark.parametrize("silent", [0.0, 60.0])
+def test_a_trial_goes_on_whose_supervisor_runs_on_another_machine_with_this_home_folder(silent, tmp_path):
+    (tmp_path / "heartbeat").touch()
+    os.utime(tmp_path / "heartbeat", (time.time() - silent,) * 2)
+    (tmp_path / "supervisor.json").write_text('{"pid": 1, "start_ticks": 2, "boot_id": "of the other machine"}')
+    found = report(str(tmp_path))
+    assert (found["alive"], found["rebooted"], found["orphaned"]) == (not silent, bool(silent), False)
 
 
 def test_a_pipe_in_the_place_of_a_record_is_not_waited_for(tmp_path: Path):

@@ -1,11 +1,16 @@
 """The state of a trial on this machine, from its records, processes and logs."""
 
 import os
+import time
 from typing import List, Optional
 
 from ..files import Json, log_streams, modified, problem, read_json, regular_size
 from ..processes import SWEEPER_NAME, age_of, boot_id, is_alive, is_identity, running_process
 from ..scope import strays_of
+from .monitor import HEARTBEAT_SECONDS
+
+STILL_SECONDS = 4 * HEARTBEAT_SECONDS
+"""For how long the heartbeat of a supervisor that runs may be still; hardly a machine restarts faster."""
 
 NO_REPORT: Json = {
     **dict.fromkeys(("supervisor", "age", "exit", "heartbeat", "telemetry", "arrivals", "problem")),
@@ -61,6 +66,8 @@ def report(directory: str) -> Json:
     ended = records.read("exit.json")
     alive = alive or (not ended and bool(running_process(directory, SWEEPER_NAME)))
     here = bool(supervisor and supervisor["boot_id"] == boot_id())
+    elsewhere = bool(supervisor and not here and not ended) and beats(directory)
+    alive = alive or elsewhere
     orphaned = not alive and bool(strays_of(directory, supervisor, ended))
     streams = log_streams(directory, records.problems)
     return {
@@ -68,7 +75,7 @@ def report(directory: str) -> Json:
         "age": age_of(supervisor) if supervisor and is_alive(supervisor) else None,
         "alive": alive,
         "orphaned": orphaned,
-        "rebooted": bool(supervisor and not here),
+        "rebooted": bool(supervisor and not here and not elsewhere),
         "exit": ended,
         "cancelled": os.path.exists(os.path.join(directory, "cancel.json")),
         "heartbeat": modified(os.path.join(directory, "heartbeat")),
@@ -77,3 +84,12 @@ def report(directory: str) -> Json:
         "arrivals": regular_size(os.path.join(directory, "out.times")),
         "problem": records.problems[0] if records.problems else None,
     }
+
+
+def beats(directory: str) -> bool:
+    """Whether a supervisor touches its heartbeat, on another machine with this home folder where it is not ours.
+
+    An address may lead to several machines.
+    """
+    beat = modified(os.path.join(directory, "heartbeat"))
+    return beat is not None and abs(time.time() - beat) < STILL_SECONDS
