@@ -97,13 +97,13 @@ async def test_the_end_of_a_trial_is_learnt_and_collected_with_three_requests(ex
     await printed(executor, trial, b"up\n")
     await executor.poll([trial])
     asked = []
-    request = NodeClient._request
+    request = NodeClient.request
 
     def recorded(client, operation, *given, **fields):
         asked.append(operation)
         return request(client, operation, *given, **fields)
 
-    monkeypatch.setattr(NodeClient, "_request", recorded)
+    monkeypatch.setattr(NodeClient, "request", recorded)
     async with asyncio.timeout(PATIENCE_SECONDS):
         waiting = asyncio.create_task(executor.wait([trial], 10 * PATIENCE_SECONDS))
         (home / "go").touch()
