@@ -180,9 +180,9 @@ def test_the_page_of_a_framework_says_where_it_stands_beside_the_others() -> Non
 def test_the_list_of_frameworks_counts_what_was_measured_here_and_what_others_published() -> None:
     text = pages(sample())[at.FRAMEWORKS]
     header, *rows = (re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall("<tr>.*?</tr>", text))
-    assert header == ["Framework", "Our measurements", "Third-party results"]
-    assert ['<a href="alpha.html">Alpha</a>', "2", ""] in rows
-    assert ['<a href="pytorch.html">pytorch</a>', "", "2"] in rows
+    assert header == ["Framework", "Our measurements", "Third-party results", "Without a value"]
+    assert ['<a href="alpha.html">Alpha</a>', "2", "", ""] in rows
+    assert ['<a href="pytorch.html">pytorch</a>', "", "2", "1"] in rows
 
 
 def test_the_protocols_stand_side_by_side_before_each_is_described() -> None:

@@ -27,7 +27,7 @@ FIGURE_COLUMNS = (
     *("figure", "unit", "precision", "batch_size", "axes", "nodes_gpus", "speedup", "efficiency", "mfu"),
     "protocol",
 )
-COUNTS = tuple(f"{kind}_figures" for kind in KINDS)
+COUNTS = (*(f"{kind}_figures" for kind in KINDS), "without_value")
 """Columns of ``Page.counts``."""
 WORDED = (
     *("source", "case", "hardware", "framework", "unit", "precision", "protocol", "accelerator", "campaign", "date"),
@@ -204,9 +204,9 @@ class Page:
         return median_figure(self.language, self.path, self.data.together(row), scaling=scaling, best=best)
 
     def counts(self, results: Sequence[ConfigurationResult]) -> list[str]:
-        """Return the number of results of each origin in the order of ``KINDS``; empty instead of 0."""
+        """Return the number of results of each origin, and of those without a value; empty instead of 0."""
         kinds = [self.data.kind(row.campaign) for row in results if row.value is not None]
-        return [str(kinds.count(kind)) if kind in kinds else "" for kind in KINDS]
+        return [str(count or "") for count in (*map(kinds.count, KINDS), len(results) - len(kinds))]
 
     def fact(self, name: str) -> str:
         """Return the name of a fact as plain text, translated if it is a common one."""
