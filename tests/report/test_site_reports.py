@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from html_text import Document, rows_of
 from site_rows import measured, published
-from site_sample import pages, sample
+from site_sample import campaign, pages, sample
 
 from claimable import claimable
 from dlperf.catalog.files.load import load_catalog
@@ -19,7 +19,7 @@ from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.pages.explorer import explorer_document
 from dlperf.report.pages.overview import model_charts
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.reports.conditions import hardware_of
+from dlperf.report.pages.reports.conditions import hardware_of, launched
 from dlperf.report.pages.reports.report import report
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
@@ -135,6 +135,26 @@ def test_a_report_gives_the_command_that_runs_it_again() -> None:
     command = "dlperf run --hardware 'my box' --case a,b --batch-size 256 --repeats 3"
     assert run_command(selection) == command
     assert run_command(replace(selection, first_seed=7)) == f"{command} --first-seed 7"
+
+
+def test_a_report_gives_the_commands_of_launchers_with_the_machine_where_there_are_several() -> None:
+    rows = tuple(replace(measured("alpha"), hardware=name) for name in ("box", "other"))
+    record = campaign(list(rows))
+    plans = tuple(
+        replace(
+            plan,
+            configuration=replace(plan.configuration, hardware=row.hardware),
+            launch=replace(plan.launch, launcher="torchrun"),
+        )
+        for plan, row in zip(record.configurations, rows, strict=True)
+    )
+    data = replace(sample(), results=rows, campaigns={"first": replace(record, configurations=plans)})
+    page = Page(ENGLISH, data, at.HOME)
+    ((_, lines),) = launched(page, plans)
+    assert [machine for machine, _ in lines] == [", ".join(data.hardware_title(name) for name in ("box", "other"))]
+    assert lines[0][1].startswith("torchrun --nnodes ")
+    ((_, lines),) = launched(page, plans[:1])
+    assert [machine for machine, _ in lines] == [""], "of one machine it says nothing"
 
 
 def test_tf32_figures_that_were_published_as_fp32_say_so() -> None:

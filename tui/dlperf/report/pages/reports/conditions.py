@@ -2,10 +2,13 @@
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from dlperf.errors import RequestError
 from dlperf.messages import N_, Language
 from dlperf.plan import Launch, PlannedConfiguration
 from dlperf.plan.axes import run_command
+from dlperf.render.launchers import NodeLaunch, find_launcher
 from dlperf.report import markdown as md
 from dlperf.report.data import distinct, grouped
 from dlperf.report.machine import Probed, localize_facts, machine_facts
@@ -73,20 +76,38 @@ def _commands(page: Page, results: Results) -> dict[str, object]:
     machines = [page.data.hardware.get(row.hardware) for row in results]
     paths = {name: path for entry in machines if entry for name, path in entry.data.items()}
     records = [page.data.campaigns.get(campaign) for campaign in distinct(row.campaign for row in results)]
-    by_framework = {
-        name: distinct(
-            shlex.join((*plan.launch.interpreter, *plan.launch.command))
-            for plan in plans
-            if plan.configuration.framework == name
-        )
-        for name in distinct(row.framework for row in results)
-    }
     return {
         "data_paths": page.facts((page.fact(name), path) for name, path in paths.items()),
         "setup_commands": "\n".join(distinct(line for plan in plans for line in _preparing(plan.launch))),
         "again": "\n".join(distinct(run_command(record.selection) for record in records if record)),
-        "commands": [(page.data.framework_title(name), lines) for name, lines in by_framework.items() if lines],
+        "commands": launched(page, plans),
     }
+
+
+def launched(page: Page, plans: Sequence[PlannedConfiguration]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return each framework's commands of a first node, with the hardware where there are several kinds."""
+    several = len({plan.configuration.hardware for plan in plans}) > 1
+    found = []
+    for name, same in grouped(plans, lambda plan: plan.configuration.framework).items():
+        lines = grouped(same, lambda plan: shlex.join(_words(plan.launch)))
+        machines = {line: distinct(_machine(page, plan) for plan in each) for line, each in lines.items()}
+        labelled = [(page.language.separator.join(machines[line]) if several else "", line) for line in lines]
+        found.append((page.data.framework_title(name), labelled))
+    return found
+
+
+def _machine(page: Page, plan: PlannedConfiguration) -> str:
+    return page.data.hardware_title(plan.configuration.hardware)
+
+
+def _words(launch: Launch) -> Sequence[str]:
+    """Return the launcher's command on the first node, or that of the program where its launcher is not installed."""
+    nodes = tuple(replace(node, address=node.name) for node in launch.nodes)
+    task = NodeLaunch(replace(launch, nodes=nodes), 0, {}, "{master_address}", "{master_port}", "{ranks}")
+    try:
+        return find_launcher(launch.launcher).words(task)
+    except RequestError:
+        return task.program
 
 
 def _preparing(launch: Launch) -> list[str]:
