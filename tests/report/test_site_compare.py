@@ -222,6 +222,8 @@ def test_what_is_shown_is_taken_away_as_markdown_csv_pictures_and_code(watched: 
     expect(page.locator(".explorer-chart .name")).to_have_text(["Beta V100 · FP32 · 1 GPU"])
     expect(page.get_by_text("† the throughput falls by 3.0 %")).to_be_visible()
     expect(page.locator(".legend .published"), "no third-party results").to_have_count(0)
+    expect(page.locator(".legend > span").first).to_have_text(re.compile("^× is a ratio"))
+    expect(page.locator(".legend")).not_to_contain_text("false")
     expect(page.locator(".explorer-chart > *").first).to_have_class("legend")  # above the fold of any frame
     alone = "dlperf.data.rows.filter(row => dlperf.gpusOf(row) === 1 && dlperf.of(row, 'value'))"
     alike = page.evaluate(f"dlperf.named({alone}, row => [dlperf.of(row, 'framework'), '']).map(String)")

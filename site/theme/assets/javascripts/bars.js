@@ -78,7 +78,7 @@
       else if (value === true) made.setAttribute(name, "");
       else if (value !== false && value !== undefined && value !== null) made.setAttribute(name, value);
     });
-    made.append(...children.filter(child => child !== null && child !== undefined && child !== ""));
+    made.append(...children.filter(child => child !== null && child !== undefined && child !== false && child !== ""));
     return made;
   }
 
