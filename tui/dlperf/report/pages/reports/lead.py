@@ -103,8 +103,8 @@ def _untried(page: Page, found: Claim) -> str:
     ledger, better = _ledger(page, found), found.of_better
     if ledger and better.b.tuning == "stock":
         return page._(
-            "what makes the tuned programs faster; of stock programs, which follow each framework's documentation, "
-            "nothing else is listed"
+            "the changes that make the tuned programs faster: stock programs follow each framework's documentation "
+            "and leave them out"
         )
     texts = ((row, ledger.untried.get(row.framework, "")) for row in (better.a, better.b)) if ledger else ()
     return page.language.semicolon.join(
