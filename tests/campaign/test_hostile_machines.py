@@ -16,7 +16,7 @@ from dlperf.campaign.dependencies import EngineDependencies
 from dlperf.campaign.engine import run_campaign
 from dlperf.executors import direct
 from dlperf.executors.direct import DirectExecutor
-from dlperf.nodes import client
+from dlperf.nodes import connection
 from dlperf.plan import PlannedConfiguration, TrialKey
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths
@@ -30,8 +30,8 @@ IMPATIENT = replace(QUICK, silence=0.05, first_answer=0.05, late=0.05, collect=0
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.0)
-    monkeypatch.setattr(client, "LONGEST_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(connection, "FIRST_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(connection, "LONGEST_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(direct, "SHORTEST_WAIT_SECONDS", 0.0)
 
 

@@ -18,7 +18,7 @@ from dlperf.errors import RefusedError, UnreachableError
 from dlperf.executors.base import Trial
 from dlperf.executors.direct import DirectExecutor
 from dlperf.executors.logs import archived_size
-from dlperf.nodes import agent_channel, client
+from dlperf.nodes import agent_channel, connection
 from dlperf.plan import Node
 from dlperf.runs.records import State
 from sshd import Sshd, prepare
@@ -71,8 +71,8 @@ async def test_over_a_slow_link_that_breaks_a_log_is_asked_for_in_parts_and_each
     """At 30 kB/s, with the limits of a request at a sixtieth of theirs: the first answer of 256 KiB cannot arrive."""
     monkeypatch.setattr(agent_channel, "REQUEST_SECONDS", 2.0)
     monkeypatch.setattr(agent_channel, "SLOWEST_BYTES_PER_SECOND", 1 << 40)
-    monkeypatch.setattr(client, "READ_SECONDS", 1.0)
-    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.1)
+    monkeypatch.setattr(connection, "READ_SECONDS", 1.0)
+    monkeypatch.setattr(connection, "FIRST_DELAY_SECONDS", 0.1)
     await remote.submit(shell_trial(tmp_path / "first", "true", (REMOTE,)))  # sends the agent before the link is slow
     await remote.close()
     config, known = (sshd.operator / ".ssh" / name for name in ("config", "known_hosts"))

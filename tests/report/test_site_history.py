@@ -28,10 +28,10 @@ from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
-from dlperf.report.site.lists import read_list
+from dlperf.report.site.lists.reading import read_list
+from dlperf.report.site.lists.withdrawn import Withdrawn
 from dlperf.report.site.metadata import changed, with_metadata
 from dlperf.report.site.settings import read_settings, site_address
-from dlperf.report.site.withdrawn import Withdrawn
 from dlperf.table.model import ConfigurationResult
 
 

@@ -11,7 +11,7 @@ from dlperf.errors import DlperfError
 from dlperf.report.build import write_pages
 from dlperf.report.load import load_site_data
 from dlperf.report.redaction import refuse_leaks, report_lines, without_secrets
-from dlperf.report.site.acknowledged import read_acknowledged, without_acknowledged
+from dlperf.report.site.lists.acknowledged import read_acknowledged, without_acknowledged
 from dlperf.report.site.writing import Sources
 from planted_secrets import PRINTED, leaks, planted_workspace
 

@@ -33,7 +33,7 @@ from dlperf.report.pages.results.profiles import OfferedProfile
 from dlperf.report.pages.your_number import your_number, your_number_data
 from dlperf.report.redaction import of_overviews, refuse_leaks, report_lines, site_redactor, without_secrets
 from dlperf.report.site import locations as at
-from dlperf.report.site.acknowledged import read_acknowledged, without_acknowledged
+from dlperf.report.site.lists.acknowledged import read_acknowledged, without_acknowledged
 from dlperf.report.site.locations import ReportGroup
 from dlperf.report.site.metadata import described_pages, tabled_pages, with_metadata
 from dlperf.report.site.mkdocs import build_html, refuse_foreign_folder

@@ -17,9 +17,9 @@ from dlperf.report.evidence import EvidenceReader
 from dlperf.report.files.editions import editions
 from dlperf.report.machine import Probed
 from dlperf.report.rechecking import WorkspaceRecheck
-from dlperf.report.site.lists import read_list
+from dlperf.report.site.lists.reading import read_list
+from dlperf.report.site.lists.withdrawn import Withdrawn
 from dlperf.report.site.settings import read_settings, site_address
-from dlperf.report.site.withdrawn import Withdrawn
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.published import load_reports
 from dlperf.runs.records import CampaignRecord

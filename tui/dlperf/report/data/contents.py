@@ -14,7 +14,7 @@ from dlperf.messages import ENGLISH, N_, Language
 from dlperf.messages.language import CODES, Code
 from dlperf.plan import PlannedConfiguration
 from dlperf.report.machine import Probed
-from dlperf.report.site.withdrawn import Withdrawn
+from dlperf.report.site.lists.withdrawn import Withdrawn
 from dlperf.runs.published import PublishedReport
 from dlperf.runs.records import CampaignRecord
 from dlperf.table.audited import Verified

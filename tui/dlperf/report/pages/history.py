@@ -15,7 +15,7 @@ from dlperf.report.data import SiteData, distinct, grouped
 from dlperf.report.pages.page import COLUMNS as PAGE_COLUMNS
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.releases import by_release
-from dlperf.report.pages.withdrawn import withdrawn_claims
+from dlperf.report.pages.reports.withdrawn import withdrawn_claims
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, FigureView, Link, TableView, TextView, date
 from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions

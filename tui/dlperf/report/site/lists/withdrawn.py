@@ -7,7 +7,7 @@ from pydantic import AfterValidator, StringConstraints
 from dlperf.catalog.entry import Model
 from dlperf.measured.findings.program_faults import FOUND
 from dlperf.messages import Message, message
-from dlperf.report.site.lists import Text
+from dlperf.report.site.lists.reading import Text
 
 
 def _known(code: str) -> str:

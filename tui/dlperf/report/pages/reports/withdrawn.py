@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from dlperf.report import markdown as md
 from dlperf.report.pages.page import COLUMNS, Page
-from dlperf.report.site.withdrawn import Withdrawn
+from dlperf.report.site.lists.withdrawn import Withdrawn
 from dlperf.report.views import ColumnView, TableView, date, filled
 
 

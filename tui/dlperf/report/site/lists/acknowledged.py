@@ -4,7 +4,7 @@ from pathlib import Path
 
 from dlperf.catalog.entry import Model
 from dlperf.report.redaction import FoundIn
-from dlperf.report.site.lists import Text, read_list
+from dlperf.report.site.lists.reading import Text, read_list
 
 
 class Acknowledged(Model):
