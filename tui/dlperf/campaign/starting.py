@@ -125,14 +125,14 @@ def locked_launch(launch: Launch, action: str) -> Launch:
 
 
 def _alone(launch: Launch, *program: str) -> Launch:
-    """Return a launch of a short program by the Python of another one, without what that needs."""
+    """Return a launch of a short program by the Python of another one, with the machine's variables alone."""
     return replace(
         launch,
         launcher="plain",
         launcher_options=(),
         interpreter=launch.interpreter[:1] or ("python3",),
         command=program,
-        env={},
+        env={name: launch.env[name] for name in launch.runtime_env},
         setup=(),
         build=(),
         deadline_seconds=START_SECONDS,
