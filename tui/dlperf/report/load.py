@@ -118,7 +118,7 @@ def load_claim_data(workspace: WorkspacePaths) -> SiteData:
 def _withdrawn(
     path: Path, plans: Mapping[tuple[str, str], PlannedConfiguration], complain: Complain
 ) -> tuple[Withdrawn, ...]:
-    """Return the claims that the site no longer makes; one of a result that is not here is left out."""
+    """Return the claims that the site no longer makes, and complain of those whose results are not here."""
     try:
         claims = read_list(path, Withdrawn)
     except CatalogError as error:

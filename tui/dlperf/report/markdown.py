@@ -56,6 +56,11 @@ def unbroken(value: str) -> str:
     return value.replace(" × ", f"{NO_BREAK}×{NO_BREAK}").replace(" · ", BETWEEN)
 
 
+def unbreakable(value: str) -> str:
+    """Return plain text without any line break, as for a number with its unit."""
+    return value.replace(" ", NO_BREAK)
+
+
 def pieces(value: str) -> list[str]:
     """Cut text where long words, such as image names and hashes, may wrap."""
     return LONG_WORD.sub(lambda word: PLACES_TO_BREAK.sub(rf"\g<0>{BREAK}", word[0]), value).split(BREAK)

@@ -8,11 +8,12 @@ from itertools import islice
 from dlperf.messages import Language
 from dlperf.plan import max_nodes
 from dlperf.report import figures
+from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, answers_of_site, base_precision, chip, gpus_of
 from dlperf.report.data import KINDS, SiteData, grouped, is_published
 from dlperf.report.pages.overview import METRICS, model_charts
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.reports.lead import lead, unbreakable, with_version
+from dlperf.report.pages.reports.lead import lead, with_version
 from dlperf.report.pages.results.pictures import ranked_bars
 from dlperf.report.site import locations as at
 from dlperf.report.views import Bar, Lead, Link, TableView
@@ -173,7 +174,7 @@ def _leads(page: Page, claims: Sequence[Claim]) -> list[tuple[Link, list[str]]]:
 
 def _gain(page: Page, lead: Claim) -> str:
     model, machine = page.data.case_title(lead.b.case), gpus_of(page.language, page.data, lead)
-    percent = unbreakable(figures.percent((lead.gain or 1.0) - 1))
+    percent = md.unbreakable(figures.percent((lead.gain or 1.0) - 1))
     return page._("{model} ({machine}) by {percent}", model=model, machine=machine, percent=percent)
 
 
@@ -235,7 +236,7 @@ def _hardware_with_gpus(page: Page, row: ConfigurationResult) -> Link:
     entry, machine = page.data.hardware.get(row.hardware), page.hardware_link(row.hardware, row.campaign)
     if entry and (entry.accelerator is None or max_nodes(entry) * entry.gpus_per_node == row.gpus_total):
         return machine
-    return replace(machine, aside=unbreakable(figures.gpus_text(page.language, row)))
+    return replace(machine, aside=md.unbreakable(figures.gpus_text(page.language, row)))
 
 
 def weight(answer: Answer, families: int) -> tuple[object, ...]:

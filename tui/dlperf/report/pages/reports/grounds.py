@@ -100,4 +100,4 @@ def _title(page: Page, row: ConfigurationResult) -> str:
 
 
 def _percent(share: float) -> str:
-    return figures.percent(share).replace(" ", md.NO_BREAK)
+    return md.unbreakable(figures.percent(share))

@@ -33,10 +33,10 @@ def lead(page: Page, answer: Answer) -> Lead:
         second=_with_tuning(page, second),
         value=_value(page, answer, second),
         verdict=found.verdict.code,
-        percent=unbreakable(figures.percent((found.gain or 1.0) - 1)),
+        percent=md.unbreakable(figures.percent((found.gain or 1.0) - 1)),
         trials=" × ".join(map(str, _trials(found))),
         p=page.p(found),
-        sought=unbreakable(figures.percent(found.detectable)),
+        sought=md.unbreakable(figures.percent(found.detectable)),
         gpus=gpus_of(page.language, page.data, found),
         why=page.language.semicolon.join(map(page.reason, found.reasons[:MOST_REASONS])),
         deciding=deciding(page, found),
@@ -126,7 +126,7 @@ def _explained(page: Page, found: Claim) -> str:
         if share < gain
         else N_("Estimates from bytes explain more than the lead: about {share} against {lead}.")
     )
-    return page._(text, share=unbreakable(figures.percent(share)), lead=unbreakable(figures.percent(gain)))
+    return page._(text, share=md.unbreakable(figures.percent(share)), lead=md.unbreakable(figures.percent(gain)))
 
 
 def _elsewhere(page: Page, found: Claim) -> str:
@@ -142,8 +142,8 @@ def _elsewhere(page: Page, found: Claim) -> str:
         page._(
             "{machine} {low} to {high}, campaigns: {count}",
             machine=name,
-            low=unbreakable(change(min(each))),
-            high=unbreakable(change(max(each))),
+            low=md.unbreakable(change(min(each))),
+            high=md.unbreakable(change(max(each))),
             count=str(len(each)),
         )
         for name, each in sorted(leads.items())
@@ -170,7 +170,7 @@ def _trials(found: Claim) -> tuple[int, ...]:
 
 def _on_machine(page: Page, a: ConfigurationResult, b: ConfigurationResult) -> Link:
     """Return B over A on one machine, as it leads to B there."""
-    return Link(unbreakable(change(b.score / a.score - 1)), page.figure(b).address)
+    return Link(md.unbreakable(change(b.score / a.score - 1)), page.figure(b).address)
 
 
 def _sides(
@@ -202,7 +202,3 @@ def _median(rows: Sequence[ConfigurationResult], name: str) -> float:
     """Return the median of the trials that count; 0 if unknown."""
     found = [value for row in rows for trial in row.usable_trials if (value := getattr(trial, name))]
     return float(median(found or [0.0]))
-
-
-def unbreakable(words: str) -> str:
-    return words.replace(" ", md.NO_BREAK)

@@ -159,7 +159,7 @@ def single_runs(page: Page, results: Results) -> TableView:
         )
         for row, values in repeated
     ]
-    runs = [page._("Run {number}", number=str(number)).replace(" ", md.NO_BREAK) for number in range(1, most + 1)]
+    runs = [md.unbreakable(page._("Run {number}", number=str(number))) for number in range(1, most + 1)]
     titles = (*runs, page._("Average"), page._("Median"), page._("Speed-up"))
     return filled([ColumnView(page._("Configuration"), words=True), *map(ColumnView, titles)], rows)
 

@@ -28,7 +28,9 @@ def _row(page: Page, claim: Withdrawn) -> tuple[object, ...]:
         return ()
     ahead, behind = rows[claim.ahead], rows[claim.behind]
     first, second = (data.framework_title(row.framework, row.campaign) for row in (ahead, behind))
-    said = page._("{framework} {lead} ahead of {second}", framework=first, lead=md.unbroken(claim.lead), second=second)
+    said = page._(
+        "{framework} {lead} ahead of {second}", framework=first, lead=md.unbreakable(claim.lead), second=second
+    )
     subject = " · ".join((data.case_title(ahead.case), data.hardware_title(ahead.hardware)))
     values = tuple(replace(page.figure(data.joint(row)), below=row.unit) for row in (ahead, behind))
     return date(claim.date), (said, subject), values, page.language.render(claim.reason)

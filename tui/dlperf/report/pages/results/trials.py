@@ -14,7 +14,7 @@ from dlperf.report.evidence import TrialEvidence
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, Link, TableView, TextView, filled
-from dlperf.table.model import ConfigurationResult, MetricResult
+from dlperf.table.model import ConfigurationResult
 from dlperf.table.shown import shown_value
 
 SHOWN_OF_HASH = 12
@@ -115,7 +115,7 @@ def metrics(page: Page, row: ConfigurationResult) -> TableView:
     """Return a table of the metrics beside the primary one."""
     rows = [
         (
-            _metric_name(page, row, metric),
+            page.language.colon.join(filter(None, (page.data.metric_title(page.language, metric.id), metric.basis))),
             four_digits(value),
             metric.unit,
             figures.spread(metric.spread),
@@ -125,12 +125,6 @@ def metrics(page: Page, row: ConfigurationResult) -> TableView:
     ]
     heads = page._("Metric"), page._("Value"), page._("Unit"), page._("Spread")
     return filled([ColumnView(head, words=number in (0, 2)) for number, head in enumerate(heads)], rows)
-
-
-def _metric_name(page: Page, row: ConfigurationResult, metric: MetricResult) -> str:
-    """Return the title of a metric with its basis; a final loss is no mean of steps, as some logs end with."""
-    basis = page._("the last that the log prints at a step") if metric.id == "final_loss" else metric.basis
-    return page.language.colon.join(filter(None, (page.data.metric_title(page.language, metric.id), basis)))
 
 
 def estimates(page: Page, row: ConfigurationResult) -> TableView:
