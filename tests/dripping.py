@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 
 @contextmanager
@@ -16,8 +16,7 @@ def dripping_server() -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def drip() -> None:
-            connection, _ = server.accept()
-            with connection:
+            with suppress(OSError), server.accept()[0] as connection:  # nobody came, or who came went
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
                 while not done.is_set():
                     connection.sendall(b"x")
@@ -29,4 +28,5 @@ def dripping_server() -> Iterator[str]:
             yield f"http://127.0.0.1:{server.getsockname()[1]}/"
         finally:
             done.set()
+            server.shutdown(socket.SHUT_RDWR)  # wakes what waits for a client that was ended before it came
             dripping.join()
