@@ -8,6 +8,7 @@ from pathlib import Path
 
 from site_rows import LOG, measured, published
 
+from claimable import claimable
 from dlperf.catalog.hardware import Accelerator, Hardware
 from dlperf.catalog.metrics import Protocol
 from dlperf.catalog.model import Case, Container, Framework, Recipe
@@ -242,3 +243,14 @@ def _report(name: str, title: str, **other: object) -> PublishedReport:
         figures=(),
     )
     return replace(report, **other)  # type: ignore[arg-type]
+
+
+def twice(before: float, after: float) -> SiteData:
+    """The same configuration in campaign ``first`` and, a year later, in ``again``."""
+    rows = (
+        claimable(measured("alpha", value=before)),
+        claimable(measured("alpha", value=after, campaign="again"), turn=1),
+    )
+    records = {row.campaign: campaign([row]) for row in rows}
+    later = replace(records["again"], created="2027-01-02T03:04:05Z")
+    return replace(sample(), results=rows, campaigns={**records, "again": later})

@@ -64,7 +64,7 @@ class Translation(Model):
     facts: dict[str, str] = {}
     """Values of the entry's facts, by name."""
     told_later: dict[str, dict[str, str]] = {}
-    """The same of facts that became known later, by the begin of the names of campaigns."""
+    """The same of facts that became known later, by the beginning of the names of campaigns."""
 
 
 class Entry(Model):

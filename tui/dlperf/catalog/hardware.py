@@ -140,7 +140,7 @@ class Hardware(PreparedEntry):
     facts: dict[str, str] = {}
     """Stated environment (cpu, memory, os, driver, interconnect, topology), shown with the probed one."""
     told_later: dict[str, dict[str, str]] = {}
-    """Begin of the names of campaigns → facts that became known after their plan, in place of what it states."""
+    """Beginning of the names of campaigns → facts that became known after their plan, in place of what it states."""
     price: Price | None = None
     """Of a GPU-hour, from which the metric ``cost_per_million`` is computed, for campaigns planned from then on."""
     example: bool = False
@@ -152,7 +152,7 @@ class Hardware(PreparedEntry):
         return self.executor == "direct" and all(node.transport == "local" for node in self.nodes)
 
     def facts_told_of(self, campaign: str) -> dict[str, str]:
-        """Return the facts that became known of a campaign later: those of the longest begin of its name."""
+        """Return the facts that became known of a campaign later: those of the longest beginning of its name."""
         begins = [begin for begin in self.told_later if campaign.startswith(begin)]
         return self.told_later[max(begins, key=len)] if begins else {}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 LONG = 150
 """A reason that is wider, in Latin letters, is cut in cells."""
 CLAUSE = re.compile(r".{40,}?(?=[,:;] )|.{20,}?(?=[，：；])")
-"""The begin of a reason, which is more than a name."""
+"""The beginning of a reason, which is more than a name."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class TextView:
     text: str
     kind: str
     """``source``: a link if it is a web address or a file in a repository. ``quoted``: English, whatever the language
-    of the page. ``time``: a date. ``warning`` and ``regression``: bold. ``cut``: the begin of ``full``."""
+    of the page. ``time``: a date. ``warning`` and ``regression``: bold. ``cut``: the beginning of ``full``."""
     full: str = ""
 
 
