@@ -256,11 +256,6 @@ def tuning_words(language: Language, result: ConfigurationResult) -> tuple[str, 
     return (language.gettext(TUNING[result.tuning]),) if result.tuning in TUNING else ()
 
 
-def with_tuning(language: Language, result: ConfigurationResult, aside: str = "") -> str:
-    """Return what stands beside a framework, before it that its program is tuned: of stock ones the name says so."""
-    return md.BETWEEN.join(filter(None, (language.gettext(N_("tuned")) if result.tuning == "tuned" else "", aside)))
-
-
 def conditions_text(language: Language, result: ConfigurationResult, stated: StatedAxes = NONE_STATED) -> str:
     """Return what compared results share beside hardware and scale: the precision and the values of further axes."""
     return language.separator.join(

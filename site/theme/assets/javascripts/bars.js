@@ -71,6 +71,9 @@
   const togetherText = row => of(row, "together") > 1 ? data.words[of(row, "newest") ? "median_of_gpus" : "one_of_gpus"].replace("{count}", of(row, "together")) : "";
   const scaleText = row => togetherText(row) || gpusText(gpusOf(row));
 
+  /* What a framework's name does not say of a program, as program_words does. */
+  const programText = row => [of(row, "tuning") === "tuned" && data.words.tuned, of(row, "earlier") && data.words.earlier].filter(Boolean).join(APART_BY);
+
   function element(tag, attributes, ...children) {
     const made = document.createElement(tag);
     Object.entries(attributes || {}).forEach(([name, value]) => {
@@ -86,7 +89,7 @@
   const ranked = (rows, metric) => rows.slice().sort((a, b) =>
     (measure(b, metric) - measure(a, metric)) * (isLower(a, metric) ? -1 : 1));
 
-  /* The best row of each key, the best first, as _best of overview.py chooses it: of those with most support the highest;
+  /* The best row of each key, the best first, as best_of of best.py chooses it: of those with most support the highest;
      if it has caveats, the highest of its precision and GPUs that has none. */
   function bestOf(rows, metric, keyOf) {
     const most = new Map();
@@ -103,7 +106,7 @@
   const kindOf = row => [of(row, "chip"), of(row, "family"), of(row, "published") ? "" : of(row, "precision")].join("|");
 
   /* What tells two results of the same name and conditions apart, the most telling first. */
-  const APART = [batchText, row => of(row, "settings"), row => of(row, "hardware"), row => of(row, "source"), row => of(row, "date")];
+  const APART = [programText, batchText, row => of(row, "settings"), row => of(row, "hardware"), row => of(row, "source"), row => of(row, "date")];
 
   /* Name of each row and what stands small beside it, by title(row); where several are alike, also what they differ in. */
   function named(rows, title) {
@@ -198,6 +201,6 @@
       `<rect width="100%" height="100%" fill="${paper}"/>${parts.join("")}</svg>`;
   }
 
-  window.dlperf = { data, at, open, chosen, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, togetherText, scaleText, element, ranked,
+  window.dlperf = { data, at, open, chosen, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, togetherText, scaleText, programText, element, ranked,
     bestOf, kindOf, named, barsOf, credit, caveatsOf, notesOf, doubt, list, picture, SHARES };
 })();

@@ -5,16 +5,20 @@
   if (!window.dlperf || !dlperf.state) return;
   const { data, of, element, state, measure } = dlperf;
   const MOST_BARS = 12;
+  const MOST_PROGRAMS = 24;
   const MOST_PANELS = 2;
-  const KEYS = ["chip", "framework", "precision", "gpu_count", "hardware", "batch_size", "source"];
+  const KEYS = ["chip", "framework", "precision", "gpu_count", "batch_size", "tuning", "earlier", "hardware", "settings", "source"];
+  const OF_PROGRAMS = KEYS.slice(5); /* in which our results of one program differ; each source of others stands for itself */
 
-  const keyOf = (row, depth) => KEYS.slice(0, depth).map(name => dlperf.valueOf(row, name)).join("|");
+  const valueIn = (row, name) => OF_PROGRAMS.includes(name) && !state.programs && !of(row, "published") ? "" : dlperf.valueOf(row, name);
+  const keyOf = (row, depth) => KEYS.slice(0, depth).map(name => valueIn(row, name)).join("|");
 
   /* The best row of each hardware and framework, our best among them; also of each precision, GPU count and so on, as long as all fit. */
   function shown(rows, metric) {
+    const most = state.programs ? MOST_PROGRAMS : MOST_BARS;
     let depth = 2;
-    while (depth < KEYS.length && new Set(rows.map(row => keyOf(row, depth + 1))).size <= MOST_BARS) depth += 1;
-    const best = dlperf.bestOf(rows, metric, row => keyOf(row, depth)), drawn = best.slice(0, MOST_BARS);
+    while (depth < KEYS.length && new Set(rows.map(row => keyOf(row, depth + 1))).size <= most) depth += 1;
+    const best = dlperf.bestOf(rows, metric, row => keyOf(row, depth)), drawn = best.slice(0, most);
     const own = best.find(row => !of(row, "published"));
     return !own || drawn.includes(own) ? drawn : [...drawn.slice(0, -1), own];
   }
@@ -22,7 +26,7 @@
   function titles(rows) {
     const varies = name => new Set(rows.map(row => dlperf.valueOf(row, name))).size > 1;
     const batch = varies("batch_size") ? dlperf.batchText : () => "";
-    return row => [of(row, "framework"), [of(row, "chip"), of(row, "precision"), dlperf.scaleText(row), batch(row)]
+    return row => [of(row, "framework"), [of(row, "chip"), of(row, "precision"), dlperf.programText(row), dlperf.scaleText(row), batch(row)]
       .filter(Boolean).join(" · ")];
   }
 
@@ -67,6 +71,7 @@
       select("metric", metrics.map(([name, one]) => [name, one.title]), found.metric, metric => change({ metric })),
       select("baseline", [["", data.words.best_of_ours], ...candidates.map((row, place) => [dlperf.addressOf(row), nameOf(row, place)])],
         chosen ? state.baseline : "", baseline => change({ baseline })),
+      select("programs", [["", data.words.programs_best], ["all", data.words.programs_all]], state.programs, programs => change({ programs })),
     ];
   }
 

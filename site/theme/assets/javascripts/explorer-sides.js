@@ -61,7 +61,7 @@
     return ratio === null ? "" : ratio.toFixed(2) + "×";
   }
 
-  const titleOfSide = row => [of(row, "framework"), of(row, "chip"), of(row, "precision"), dlperf.batchText(row)].filter(Boolean).join(", ");
+  const titleOfSide = row => [dlperf.textOf(row, "framework"), of(row, "chip"), of(row, "precision"), dlperf.batchText(row)].filter(Boolean).join(", ");
 
   function head(row, change) {
     const others = state.row.filter(address => dlperf.byAddress.get(address) !== row);

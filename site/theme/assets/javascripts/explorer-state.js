@@ -34,6 +34,7 @@
 
   function textOf(row, column) {
     if (column === "nodes_gpus") return [of(row, "nodes") + " × " + of(row, "gpus"), dlperf.togetherText(row)].filter(Boolean).join(" · ");
+    if (column === "framework") return [of(row, "framework"), dlperf.programText(row)].filter(Boolean).join(" · ");
     if (column === "value") return of(row, "value") === null ? of(row, "status") : of(row, "printed");
     const value = valueOf(row, column);
     if (value === null || value === undefined || value === "") return "";
@@ -59,7 +60,7 @@
     const wanted = dlperf.chosen();
     Object.keys(state).forEach(name => delete state[name]);
     MANY.forEach(name => { state[name] = wanted.getAll(name); });
-    ["q", "sort", "page", "metric", "baseline", "columns", "differences", "embed"].forEach(name => {
+    ["q", "sort", "page", "metric", "baseline", "programs", "columns", "differences", "embed"].forEach(name => {
       state[name] = wanted.get(name) || "";
     });
     state.row = state.row.filter(address => byAddress.has(address)).slice(0, 5);

@@ -150,6 +150,16 @@ class SiteData(NamedContents):
 
         return context_of_site(self)
 
+    def is_earlier(self, row: ConfigurationResult) -> bool:
+        """Whether a result of ours is of a program that a later one replaced, as ``earlier_programs`` says."""
+        return (row.campaign, row.id, row.unit) in self._earlier
+
+    @cached_property
+    def _earlier(self) -> frozenset[tuple[str, str, str]]:
+        from dlperf.report.best import earlier_programs
+
+        return earlier_programs(self)
+
     def _standing(self, rows: Iterable[ConfigurationResult]) -> tuple[ConfigurationResult, ...]:
         """Return one result of each configuration, in order of first appearance: the one with most trials, of which as
         many as a claim needs suffice, and of these the newest."""

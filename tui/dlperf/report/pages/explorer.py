@@ -9,10 +9,11 @@ from dlperf.catalog.units import is_rate
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import chip
+from dlperf.report.best import is_training
 from dlperf.report.charts.svg import COLOURS
 from dlperf.report.data import KINDS, SiteData, distinct, grouped, is_published
 from dlperf.report.machine import format_fact, localize_facts
-from dlperf.report.pages.overview import METRICS, family, is_training, ranked_models
+from dlperf.report.pages.overview import METRICS, family, ranked_models
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.reports.fairness import published_facts
 from dlperf.report.site import locations as at
@@ -90,6 +91,7 @@ def explorer_document(language: Language, everything: SiteData) -> dict[str, Any
         "support": data.support,
         "together": lambda row: len(data.together(row)),
         "newest": lambda row: int(id(row) in newest),
+        "earlier": lambda row: int(data.is_earlier(row)),
         "training": lambda row: int(is_training(row)),
         "published": lambda row: int(not data.is_ours(row.campaign)),
         "unchecked": lambda row: int(row.campaign in data.published and not is_recomputed(data, row)),
@@ -268,6 +270,7 @@ def _names(language: Language, data: SiteData) -> dict[str, Callable[[Configurat
         "family": family,
         "page": lambda row: at.html_address(at.EXPLORER, at.group_page(at.group_of(row))),
         "axes": lambda row: row.axes,
+        "tuning": lambda row: row.tuning,
         "settings": lambda row: figures.axes_text(language, row.axes),
         "metrics": lambda row: tuple(_shown_metrics(row, usual)),
     }

@@ -7,10 +7,11 @@ from dlperf.catalog.hardware import UNSTATED
 from dlperf.messages import Language
 from dlperf.report import figures
 from dlperf.report.answer import base_precision, chip
+from dlperf.report.best import is_training
 from dlperf.report.data import KINDS, SiteData, distinct, grouped
 from dlperf.report.data.together import by_host
 from dlperf.report.pages.hardware import shared_title
-from dlperf.report.pages.overview import best_rows, is_training
+from dlperf.report.pages.overview import best_rows
 from dlperf.report.pages.page import Cell, Page
 from dlperf.report.pages.your_number import accelerators, utilisation
 from dlperf.report.site import locations as at

@@ -1,6 +1,6 @@
 """The chart of the home page: the best result of each accelerator and family of frameworks, for each GPU."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from dlperf.messages import N_
 from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report.answer import CHIP, chip
+from dlperf.report.best import best_of, is_training, numerics
 from dlperf.report.data import SiteData, grouped
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.pages.results.pictures import bars
@@ -25,8 +26,6 @@ METRICS = {
     "efficiency": COLUMNS["efficiency"],
 }
 """Column of the scripts' data, or the throughput of one GPU → its title."""
-TASK = "task"
-"""Axis of results that do other work than pre-training, such as LoRA or an agent: they are no best of a model."""
 SIDE_BY_SIDE = 2
 MOST_BARS = 6
 """Of one accelerator; the script of the page shows all."""
@@ -88,31 +87,9 @@ def best_rows(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[Confi
     """
     same = grouped(
         filter(is_training, rows),
-        lambda row: (chip(data, row), family(row), _numerics(row) if data.is_ours(row.campaign) else ()),
+        lambda row: (chip(data, row), family(row), numerics(row) if data.is_ours(row.campaign) else ()),
     )
     return sorted((best_of(data, members) for members in same.values()), key=figures.unpadded_per_gpu, reverse=True)
-
-
-def _numerics(row: ConfigurationResult) -> tuple[object, ...]:
-    return row.precision, figures.recipe_of(row)
-
-
-def best_of(data: SiteData, members: Sequence[ConfigurationResult]) -> ConfigurationResult:
-    """Return the highest result; if it has caveats, the highest of its precision and GPUs that has none.
-
-    Of our own, only those with most support count.
-    """
-    most = max(map(data.support, members))
-    rows = [row for row in members if data.support(row) == most]
-    best = max(rows, key=figures.unpadded_per_gpu)
-    point = _numerics(best), best.gpus_total
-    sure = [row for row in rows if (_numerics(row), row.gpus_total) == point and not row.caveats]
-    return max(sure, key=figures.unpadded_per_gpu, default=best) if best.caveats else best
-
-
-def is_training(row: ConfigurationResult) -> bool:
-    """Return whether a result does the work of its model, not LoRA or an agent."""
-    return TASK not in dict(row.axes)
 
 
 def _per_gpu(row: ConfigurationResult) -> float:

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 from dlperf.messages import Language, Message, Value
 from dlperf.report import figures
 from dlperf.report import markdown as md
+from dlperf.report.best import program_words
 from dlperf.report.data import KINDS, SiteData
 from dlperf.report.medians import median_figure
 from dlperf.report.site import locations as at
@@ -100,6 +101,11 @@ class Page:
     def framework_link(self, framework: str, campaign: str = "") -> Link:
         title = md.unbroken(self.data.framework_title(framework, campaign))
         return self.link(title, at.framework_page(framework))
+
+    def program_link(self, row: ConfigurationResult) -> Link:
+        """Return the framework of a result, and what its name does not say of the program."""
+        link = self.framework_link(row.framework, row.campaign)
+        return replace(link, aside=program_words(self.language, self.data, row))
 
     def reason(self, found: Message) -> str:
         """Return why nothing may be claimed, with the titles of frameworks."""
@@ -264,7 +270,7 @@ class Page:
             "source": self.report_link,
             "case": lambda row: self.data.case_title(row.case),
             "hardware": lambda row: self.hardware_link(row.hardware, row.campaign),
-            "framework": lambda row: self.framework_link(row.framework, row.campaign),
+            "framework": self.program_link,
             "figure": self.figure,
             "per_gpu": lambda row: replace(self.figure(row), value=figures.optional(figures.per_gpu(row)), below=""),
             "unit": lambda row: row.unit,

@@ -10,6 +10,7 @@ from dlperf.messages.numbers import change
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, chip, gpus_of, work_of
+from dlperf.report.best import program_words
 from dlperf.report.data import distinct, grouped
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports.grounds import deciding, overturning, p_made
@@ -29,8 +30,8 @@ def lead(page: Page, answer: Answer) -> Lead:
     if found is None or second is None:
         return Lead()
     return Lead(
-        first=_with_tuning(page, answer.best),
-        second=_with_tuning(page, second),
+        first=_with_program(page, answer.best),
+        second=_with_program(page, second),
         value=_value(page, answer, second),
         verdict=found.verdict.code,
         percent=md.unbreakable(figures.percent((found.gain or 1.0) - 1)),
@@ -66,9 +67,9 @@ def with_version(page: Page, rows: Sequence[ConfigurationResult]) -> Link:
     return replace(link, text=" ".join((link.text, "/".join(filter(None, printed)))).strip())
 
 
-def _with_tuning(page: Page, row: ConfigurationResult) -> Link:
-    """Return the framework with its version, and that its program is tuned, which its name does not say."""
-    return replace(with_version(page, [row]), aside=figures.with_tuning(page.language, row))
+def _with_program(page: Page, row: ConfigurationResult) -> Link:
+    """Return the framework with its version, and what its name does not say of the program."""
+    return replace(with_version(page, [row]), aside=program_words(page.language, page.data, row))
 
 
 def _losses(page: Page, found: Claim) -> str:

@@ -7,6 +7,7 @@ from statistics import median
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import Answer, chip, contest_of, gpus_of
+from dlperf.report.best import program_words
 from dlperf.report.data import grouped, is_published
 from dlperf.report.medians import median_figure
 from dlperf.report.pages.page import Page
@@ -41,11 +42,15 @@ def ranked_bars(page: Page, answer: Answer, most: int | None = None) -> tuple[Ba
     each = [answer.on_each_machine(row) or page.data.together(row) for row in answer.ranked]
     each = sorted(each, key=lambda gpus: -median(one.score for one in gpus))[:most]
     drawn = zip(_bars(page, each), (gpus[0] for gpus in each), strict=True)
-    tuned = [replace(bar, aside=figures.with_tuning(page.language, row, bar.aside)) for bar, row in drawn]
+    told = [replace(bar, aside=_with_program(page, row, bar.aside)) for bar, row in drawn]
     if not answer.mixed:
-        return tuple(tuned)
-    named = zip(tuned, (gpus[0] for gpus in each), strict=True)
+        return tuple(told)
+    named = zip(told, (gpus[0] for gpus in each), strict=True)
     return tuple(replace(bar, name=f"{bar.name} ({figures.precision_text(page.language, row)})") for bar, row in named)
+
+
+def _with_program(page: Page, row: ConfigurationResult, aside: str) -> str:
+    return md.BETWEEN.join(filter(None, (program_words(page.language, page.data, row), aside)))
 
 
 def _part(title: tuple[str, ...], unit: str, drawn: tuple[Bar, ...]) -> Part:
