@@ -119,6 +119,23 @@ def test_two_engines_at_once_are_refused(counting):
     assert counting.states("try") == {"32/1": "cancelled"}
 
 
+@pytest.mark.parametrize("moved", [".", "engine.lock"])
+def test_an_engine_whose_campaign_was_moved_stops_and_writes_nothing_in_its_place(counting, moved):
+    engine = running(counting, 2)
+    place = counting.campaign("try").directory / moved
+    away = counting.workspace.root / "away"
+    place.rename(away)
+    _, errors = engine.communicate(timeout=60)
+    assert engine.returncode == 1
+    assert b"was moved or removed while its engine ran: put it back, then run `dlperf resume`" in errors
+    assert not place.exists()
+    away.rename(place)
+    (counting.home / "hold-32").unlink()
+    counting.dlperf("resume", "try")
+    assert counting.states("try") == {"32/1": "succeeded", "32/2": "succeeded"}
+    assert len(counting.starts) == 2
+
+
 def test_cancelling_works_when_no_engine_is_left(counting):
     engine = running(counting, 2)
     engine.kill()

@@ -185,18 +185,24 @@ def is_plain(path: str | Path) -> bool:
         os.close(descriptor)
 
 
-def make_folder(folder: Path, *, anew: bool = False) -> None:
+def make_folder(folder: Path, *, anew: bool = False, within: Path | None = None) -> None:
     """Make a folder of a workspace, and those that it lies in.
 
     Args:
         anew: it must not exist.
+        within: a folder around it that is not made where it is gone.
 
     Raises:
         OSError: it cannot be made, or would lie behind a link.
     """
     if not is_plain(folder.parent if anew else folder):
         raise linked(folder)
-    folder.mkdir(parents=True, exist_ok=not anew)
+    if within is None:
+        folder.mkdir(parents=True, exist_ok=not anew)
+        return
+    parts = folder.relative_to(within).parts
+    for count in range(1, len(parts) + 1):
+        within.joinpath(*parts[:count]).mkdir(exist_ok=True)
 
 
 def is_regular(path: str | Path) -> bool:

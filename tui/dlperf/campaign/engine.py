@@ -32,7 +32,7 @@ from dlperf.messages import quoted
 from dlperf.opening import size_of
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import figure_data
-from dlperf.runs.lock import engine_lock
+from dlperf.runs.lock import engine_lock, held_folder
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
 from dlperf.runs.records import CampaignRecord, Event, Request, State, utc_now
 from dlperf.runs.store import read_campaign, write_record
@@ -105,6 +105,7 @@ class Engine:
         while self._signal is None:
             self._wake.clear()
             self._raise_failures()
+            held_folder(self._paths.directory)
             self._handle_requests()
             self._begin_submitted()
             self._archive_abandoned()

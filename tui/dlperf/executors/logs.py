@@ -17,6 +17,7 @@ from dlperf.executors.tasks import NodeTask
 from dlperf.nodes.client import NodeClient
 from dlperf.nodes.messages import ByteRange, NodeFileError, NodeReport, Unreadable
 from dlperf.opening import make_folder, open_regular, private_writer
+from dlperf.runs.lock import held_folder
 from dlperf.runs.names import file_name, replaced_log
 from dlperf.runs.paths import NodePaths
 from dlperf.runs.secrets import redact_for_runs
@@ -72,8 +73,9 @@ def append(path: Path, data: bytes) -> None:
         OSError: no file of that name can be made.
         StorageError: the disk is full or the file cannot be written.
     """
+    campaign = held_folder(path)
     try:
-        make_folder(path.parent)
+        make_folder(path.parent, within=campaign)
         with open(path, "ab", buffering=0, opener=private_writer) as stream:
             view = memoryview(data)
             while view:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dlperf.errors import DlperfError, RequestError
+from dlperf.errors import DlperfError, RequestError, StorageError
 from dlperf.opening import open_regular, writer
 from dlperf.runs.paths import CampaignPaths
 
 PATIENCE_SECONDS = 0.5
 """An engine tries again for this long: a viewer that checks for an engine holds the lock for an instant."""
+_held: dict[Path, tuple[int, int]] = {}
+"""Folders of campaigns whose lock this process has → device and inode of the locked file."""
 
 
 @contextmanager
@@ -27,9 +29,41 @@ def engine_lock(paths: CampaignPaths) -> Iterator[None]:
         _acquire(descriptor, paths)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        _held[paths.directory] = _identity(os.fstat(descriptor))
+        held_folder(paths.directory)
         yield
     finally:
+        _held.pop(paths.directory, None)
         os.close(descriptor)
+
+
+def held_folder(path: Path) -> Path | None:
+    """Return the folder of the campaign that a path is in, where this process runs it: no write may make it anew.
+
+    Another engine may have taken a campaign that was moved, and in its place is nothing with its plan and its secrets.
+
+    Raises:
+        StorageError: the file that this process locked is not in that folder any more.
+    """
+    for directory, locked in tuple(_held.items()):
+        if path.is_relative_to(directory):
+            lock = CampaignPaths(directory).lock
+            if _found(lock) == locked:
+                return directory
+            reason = f"it, or {lock.name} in it, was moved or removed while its engine ran"
+            raise StorageError(f"{directory}: {reason}: put it back, then run `dlperf resume`")
+    return None
+
+
+def _found(path: Path) -> tuple[int, int] | None:
+    try:
+        return _identity(path.stat(follow_symlinks=False))
+    except OSError:
+        return None
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _open(path: Path) -> int:

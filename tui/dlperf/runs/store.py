@@ -18,6 +18,7 @@ from dlperf.errors import DlperfError, StorageError
 from dlperf.opening import make_folder, private_writer, read_bytes, writer
 from dlperf.plan.model import interleaved
 from dlperf.runs.bounded import load_json
+from dlperf.runs.lock import held_folder
 from dlperf.runs.names import file_name, is_folder_name
 from dlperf.runs.paths import CampaignPaths
 from dlperf.runs.records import CampaignRecord
@@ -66,9 +67,10 @@ def write_atomic(path: Path, data: bytes, durable: bool = True, private: bool = 
         durable: wait for the disk; otherwise a crash of the machine may leave an empty file.
         private: only the owner may read it.
     """
+    campaign = held_folder(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
-        make_folder(path.parent)
+        make_folder(path.parent, within=campaign)
         with open(temporary, "wb", opener=private_writer if private else writer) as stream:
             stream.write(data)
             stream.flush()
@@ -222,8 +224,9 @@ def append_lines(path: Path, values: Iterable[Any], durable: bool = True) -> Non
 
 
 def _append(path: Path, data: bytes, durable: bool) -> None:
+    campaign = held_folder(path)
     try:
-        make_folder(path.parent)
+        make_folder(path.parent, within=campaign)
         descriptor = writer(str(path), os.O_RDWR | os.O_APPEND | os.O_CREAT)
         with os.fdopen(descriptor, "r+b", buffering=0) as stream:
             size = os.fstat(stream.fileno()).st_size
