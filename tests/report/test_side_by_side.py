@@ -9,6 +9,7 @@ from site_rows import measured
 from site_sample import sample
 
 from dlperf.messages import ENGLISH
+from dlperf.messages.finding import warning
 from dlperf.report.pages.reports.report import report
 from dlperf.table.model import ConfigurationResult, Status
 
@@ -50,3 +51,19 @@ def test_the_precision_of_most_stacks_comes_before_a_faster_one() -> None:
 def test_stacks_with_equal_settings_are_a_grid() -> None:
     text = report_on(*(measured(name, 1, value) for name, value in (("alpha", 300.0), ("beta", 400.0), ("gamma", 9.0))))
     assert "Frameworks side by side" not in text
+
+
+def test_padding_does_not_count_in_the_order_of_stacks_which_is_said() -> None:
+    padded = stack("alpha", 400.0, findings=(warning("padded_tokens"),))
+    text = report_on(padded, stack("beta", 399.0), stack("gamma", 200.0))
+    section = text[text.index("### Frameworks side by side") :]
+    assert [row[0] for row in rows_of(section)[1:4]] == ["Beta", "Alpha", "gamma"]
+    assert "by throughput, in which padding does not count" in section
+
+
+def test_of_several_precisions_each_setting_of_a_framework_names_its_own() -> None:
+    at_fp8 = measured("alpha", precision="fp8", batch_size=128, numerics={"weights": "bf16"})
+    others = (measured("alpha", precision="bf16"), *(measured("beta", precision=name) for name in ("bf16", "fp8")))
+    text = report_on(at_fp8, *others)
+    facts = {row[0]: row[1:] for row in rows_of(text[text.index("{ #fairness ") :]) if len(row) == 3}
+    assert facts["Batch per GPU"] == ["FP8 (BF16 weights): 128; BF16: 256", "256"]

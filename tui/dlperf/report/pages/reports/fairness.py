@@ -1,7 +1,9 @@
 """Differences in conditions between the frameworks of a report."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 from dlperf.catalog.hardware import Numerics
 from dlperf.evidence.identify import catalog_id
@@ -67,7 +69,7 @@ def _difference(page: Page, report: PublishedReport | None, results: Results) ->
     known = {
         name: published_facts(page, report, rows)
         if report
-        else _measured_facts(page, name, rows) | losses.get(name, {})
+        else _of_precisions(page, rows, partial(_measured_facts, page, name)) | losses.get(name, {})
         for name, rows in by_framework.items()
     }
     names = distinct(name for facts in known.values() for name in facts)
@@ -90,6 +92,25 @@ def _difference(page: Page, report: PublishedReport | None, results: Results) ->
     equal = [name for name in equal if name not in types]
     equal, planned, alone = (list(map(page.fact, group)) for group in (equal, planned, alone))
     return SettingDifference(machine, table, equal, types_text(page, types), planned, alone)
+
+
+def _of_precisions(page: Page, results: Results, facts_of: Callable[[Results], dict[str, str]]) -> dict[str, str]:
+    """Return the facts of one framework; one that is not the same at all precisions names that of each value."""
+    known = {
+        precision: facts_of(rows)
+        for precision, rows in grouped(results, lambda row: figures.precision_text(page.language, row)).items()
+    }
+    names = distinct(name for facts in known.values() for name in facts)
+    return {
+        name: _named(page, {precision: facts.get(name, "") for precision, facts in known.items()}) for name in names
+    }
+
+
+def _named(page: Page, values: Mapping[str, str]) -> str:
+    """Return a value that all precisions share, else each with its precision before it."""
+    first, *others = distinct(values.values())
+    named = (f"{precision}{page.language.colon}{value or '–'}" for precision, value in values.items())
+    return page.language.semicolon.join(named) if others else first
 
 
 def _stated(page: Page, name: str, value: str, catalogued: Collection[str]) -> str:
@@ -132,22 +153,33 @@ def _measured_facts(page: Page, framework: str, results: Results) -> dict[str, s
 
 
 def _losses(page: Page, by_framework: Mapping[str, Results]) -> dict[str, dict[str, str]]:
-    """Return the loss at the last steps that all trials have, of the most GPUs and samples that all frameworks ran."""
+    """Return the loss at the last steps that all trials have, of the most GPUs and samples that all frameworks ran.
+
+    That of each precision is named apart.
+    """
     points = {
         name: grouped(rows, lambda row: (row.gpus_total, row.batch_size or 0)) for name, rows in by_framework.items()
     }
     largest = max(set.intersection(*(set(rows) for rows in points.values())), default=(0, 0))
     measured = {
-        name: [
-            trial.losses
-            for row in page.data.with_together(rows.get(largest, ()))
-            for trial in row.usable_trials
-            if trial.losses
-        ]
+        name: [row for row in page.data.with_together(rows.get(largest, ())) if _printed(row)]
         for name, rows in points.items()
     }
-    steps = common_steps([losses for side in measured.values() for losses in side])[-LOSS_STEPS:]
-    return {name: {_at(page, step): _range(step, side) for step in steps} for name, side in measured.items() if side}
+    steps = common_steps([losses for rows in measured.values() for row in rows for losses in _printed(row)])[
+        -LOSS_STEPS:
+    ]
+    return {
+        name: _of_precisions(
+            page, rows, lambda same: {_at(page, step): _range(step, [*chain(*map(_printed, same))]) for step in steps}
+        )
+        for name, rows in measured.items()
+        if rows
+    }
+
+
+def _printed(row: ConfigurationResult) -> list[Losses]:
+    """Return the losses of the trials that printed some."""
+    return [trial.losses for trial in row.usable_trials if trial.losses]
 
 
 def _at(page: Page, step: int) -> str:
