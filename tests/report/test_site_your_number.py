@@ -230,7 +230,7 @@ def test_a_number_is_ranked_among_results_without_their_padding(watched: Watched
     )
     open_with(watched.page, site, rows, "#gpu=H100&value=398")
     answer = watched.page.locator(".answer")
-    expect(answer).to_contain_text("Best reproducible, to a ratio alone")
+    expect(answer).to_contain_text("Best reproducible (a new run gives a ratio;")
     expect(answer).to_contain_text("Place 2 of 4 with the results")
     assert [row.locator("td").nth(1).inner_text() for row in answer.locator("tbody tr").all()] == [
         "400",
