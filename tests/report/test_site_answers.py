@@ -362,6 +362,18 @@ def test_clocks_that_differ_are_said_with_the_power(clock: float | None, shown: 
     assert (sides in text) == shown
 
 
+@pytest.mark.parametrize(("idle", "shown"), [(0.045, True), (0.014, False), (None, False)])
+def test_a_gpu_that_waited_longer_than_the_other_side_s_is_said(idle: float | None, shown: bool) -> None:
+    rows = idle_for(measured("alpha", value=410.0), 0.02), idle_for(measured("beta"), idle)
+    text = Document(report(ENGLISH, SiteData(rows), "measured/dlperf-v1", "resnet50-imagenet", rows)).text
+    said = "No kernel ran on the GPU for a share of the window: alpha 2.0 %; beta 4.5 %."
+    assert (said in text.replace("\N{NO-BREAK SPACE}", " ")) == shown
+
+
+def idle_for(row: ConfigurationResult, share: float | None) -> ConfigurationResult:
+    return replace(row, trials=tuple(replace(trial, idle=share) for trial in row.trials))
+
+
 def at_clock(row: ConfigurationResult, clock: float | None) -> ConfigurationResult:
     return replace(row, trials=tuple(replace(trial, sm_clock_mhz=clock, power_watts=690.0) for trial in row.trials))
 

@@ -69,6 +69,8 @@ class Lead:
     """The verdict with its first reason only, which is cut if it is long."""
     power: str = ""
     """GPU clock and power of both, if the clocks differ."""
+    idle: str = ""
+    """For how much of the window no kernel ran on the GPU of each, if they differ."""
     machines: tuple[Link, ...] = ()
     """Of a claim about a kind: the lead on each machine."""
     losses: str = ""

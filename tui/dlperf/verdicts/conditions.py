@@ -150,12 +150,12 @@ def within_idle(pairs: Sequence[Pair], found: Verdict, least: float = 0.0) -> It
         least: share of the window from which it matters.
     """
     ahead = found.difference > 0
-    surplus = max((_idle(pair[not ahead]) - _idle(pair[ahead]) for pair in pairs), default=0.0)
+    surplus = max((idle_of(pair[not ahead]) - idle_of(pair[ahead]) for pair in pairs), default=0.0)
     if surplus > least and surplus >= found.ahead:
         yield message("within_idle", difference=found.ahead, idle=surplus)
 
 
-def _idle(row: ConfigurationResult) -> float:
+def idle_of(row: ConfigurationResult) -> float:
     """Return the mean idle share of the trials; 0 where none is known."""
     known = [trial.idle for trial in row.usable_trials if trial.idle is not None]
     return fmean(known) if known else 0.0

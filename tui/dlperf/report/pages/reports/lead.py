@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import median
+from statistics import fmean, median
 
 from dlperf.catalog.ledger import Ledger
 from dlperf.messages import N_
@@ -17,11 +17,14 @@ from dlperf.report.pages.reports.grounds import deciding, overturning, p_made
 from dlperf.report.views import FigureView, Lead, Link
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import DECIDED, Claim
+from dlperf.verdicts.conditions import idle_of
 
 MOST_REASONS = 2
 """Reasons for no claim in a headline."""
 HIGHER_CLOCK = 1.01
 """Smallest ratio of clocks that is shown: a lead of that size may be the clock's."""
+LONGER_IDLE = 0.01
+"""Smallest difference of idle shares that is shown."""
 
 
 def lead(page: Page, answer: Answer) -> Lead:
@@ -43,6 +46,7 @@ def lead(page: Page, answer: Answer) -> Lead:
         deciding=deciding(page, found),
         brief=page.verdict(found),
         power=page.language.semicolon.join(_clock_and_power(page, _sides(answer.best, second, found))),
+        idle=page.language.semicolon.join(_idle(page, _sides(answer.best, second, found))),
         machines=tuple(_on_machine(page, *pair) for pair in found.machines),
         losses=_losses(page, found),
         elsewhere=_elsewhere(page, found),
@@ -196,6 +200,18 @@ def _clock_and_power(page: Page, sides: Sequence[Sequence[ConfigurationResult]])
             power=f"{power / rows[0].gpus_total:,.0f}",
         )
         for rows, clock, power in zip(sides, clocks, watts, strict=True)
+    ]
+
+
+def _idle(page: Page, sides: Sequence[Sequence[ConfigurationResult]]) -> list[str]:
+    """Return the idle share of the window of each side if they differ: a host that launches late is no slow kernel."""
+    shares = [fmean(map(idle_of, rows)) for rows in sides]
+    known = all(trial.idle is not None for rows in sides for row in rows for trial in row.usable_trials)
+    if not known or max(shares) - min(shares) < LONGER_IDLE:
+        return []
+    return [
+        f"{page.data.framework_title(rows[0].framework, rows[0].campaign)} {md.unbreakable(figures.percent(share))}"
+        for rows, share in zip(sides, shares, strict=True)
     ]
 
 
