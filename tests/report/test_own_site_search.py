@@ -68,6 +68,7 @@ FOUND_FIRST = {
     "synthetic data": "guide/llm.html",
     "HFU": "results/methodology.html",
     "MaxText": "results/frameworks/maxtext.html",
+    "withdrawn claims": "results/methodology.html",
 }
 """What a reader types → the beginning of the address that answers it."""
 

@@ -20,6 +20,7 @@ from dlperf.report.build import overview_pages
 from dlperf.report.markdown import BETWEEN, NO_BREAK
 from dlperf.report.pages.history import history
 from dlperf.report.pages.home import home
+from dlperf.report.pages.methodology import methodology
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
 from dlperf.report.site.lists.reading import read_list
@@ -174,7 +175,8 @@ def test_the_history_begins_with_the_claims_that_the_site_withdrew() -> None:
     rows = (*data.results, measured("beta", value=588.4, campaign="again"))
     claim = Withdrawn(campaign="again", ahead=rows[2].id, behind=rows[1].id, lead="47.1 %", fault="layers_scanned")
     missing = claim.model_copy(update={"campaign": "gone"})
-    text = unescape(history(ENGLISH, replace(data, results=rows, withdrawn=(claim, missing))))
+    withdrawn = replace(data, results=rows, withdrawn=(claim, missing))
+    text = unescape(history(ENGLISH, withdrawn))
     told = " ".join(Document(text[: text.index("## Measured again")]).text.split())
     assert "2026-11-27 Beta 47.1 % ahead of Alpha" in told.replace(NO_BREAK, " ")
     assert told.count("ahead of") == 1, "a claim whose results are elsewhere is left out"
@@ -182,6 +184,8 @@ def test_the_history_begins_with_the_claims_that_the_site_withdrew() -> None:
     assert "400 n=5" in told
     undecided = text[text.index("<details class=") :]
     assert undecided.index("Same, or cannot tell") < undecided.index("<table>"), "what nothing is told of is folded"
+    of_site = [methodology(ENGLISH, one) for one in (withdrawn, replace(withdrawn, withdrawn=(missing,)))]
+    assert ["[Changes](history.md#withdrawn)" in one for one in of_site] == [True, False]
 
 
 def test_a_list_of_withdrawn_claims_with_a_mistake_is_named_and_left_out(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from dlperf.report.answer import answers_of_site, claims_of
 from dlperf.report.data import SiteData
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.protocols import protocol_views
+from dlperf.report.pages.reports.withdrawn import withdrawn_claims
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, FigureView, Link, TableView
 from dlperf.table.model import ConfigurationResult
@@ -37,6 +38,7 @@ def methodology(language: Language, data: SiteData) -> str:
         "methodology.md.j2",
         **protocol_views(page),
         audit=at.html_address(page.path, at.AUDIT),
+        withdrawn=at.relative(page.path, at.HISTORY) if withdrawn_claims(page).rows else "",
         least=policies.CLAIM.least,
         level=f"{policies.LEVEL:g}",
         each=f"{data.context.level:.2g}",
