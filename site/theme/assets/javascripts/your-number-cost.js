@@ -5,7 +5,7 @@
   if (!window.dlperf || !dlperf.number) return;
   const { data, of, gpusOf, gpusText, text, grouped, distinct, element } = dlperf;
   const { words, energy } = window.dlperfNumber;
-  const { root, say, isAt, noun, field, number, ofModel, unitOf, typed, best, link, conditionsOf, doubt, unlike, table,
+  const { root, say, isAt, noun, field, number, ofModel, unitOf, typed, best, link, nameOf, precisionOf, conditionsOf, doubt, table,
     pricesTyped } = dlperf.number;
   const HOUR = 3600;
   const MILLION = 1e6;
@@ -16,10 +16,15 @@
     return best(rows.filter(one => distance(one) === nearest));
   }
 
+  /* The results from which a reader chose to see some. */
+  function chosenRows() {
+    const precision = field("precision").value, origin = field("origin").value;
+    return ofModel().filter(one => isAt(one, precision) && (!origin || String(of(one.row, "published")) === origin));
+  }
+
   /* A result of each accelerator, of which rate, time and cost are, or the reader's own number. */
   function sides() {
-    const precision = field("precision").value, origin = field("origin").value, perGpu = typed();
-    const rows = ofModel().filter(one => isAt(one, precision) && (!origin || String(of(one.row, "published")) === origin));
+    const perGpu = typed(), rows = chosenRows();
     const found = distinct(rows.map(one => of(one.row, "chip"))).map(chip => bestOn(number("fleet"), rows.filter(one => of(one.row, "chip") === chip)));
     const all = found.map(one => ({ one, chip: of(one.row, "chip"), perGpu: one.perGpu, gpus: gpusOf(one.row), precision: of(one.row, "precision"), doubt: doubt(one),
       said: [link(one), " ", element("small", {}, conditionsOf(one))] }));
@@ -41,11 +46,15 @@
     return element("span", {}, text(hours), ...more.filter(Boolean).flatMap(said => [element("br"), element("small", {}, said)]));
   }
 
-  /* What one GPU may cost beside the first with a price, and in what the two results differ. */
+  /* What one GPU may cost beside the first with a price, by the programs that ran on both with equal settings; without one it is left out. */
   function breakEven(side, reference, price) {
-    const names = side.one && reference.one ? unlike(side.one, reference.one) : [];
-    return [`${money(price * side.perGpu / reference.perGpu)} (${(side.perGpu / reference.perGpu).toFixed(2)}×)`,
-      ...(names.length ? [element("br"), element("small", {}, say("differ_in", { names: names.join(words.separator) }))] : [])];
+    if (side.chip === reference.chip) return [`${money(price)} (1.00×)`];
+    const [a, b] = [reference.chip, side.chip].map(chip => chosenRows().filter(one => of(one.row, "chip") === chip));
+    const pairs = dlperf.number.alikePairs(a, b);
+    if (!pairs.length) return [element("small", {}, words.break_even_unlike)];
+    const ratios = dlperf.number.ends(pairs), names = distinct(pairs.map(([one]) => [nameOf(one), precisionOf(one)].join(" · ")));
+    return [ratios.map(ratio => money(price * ratio)).join("–") + ` (${ratios.map(ratio => ratio.toFixed(2)).join("–")}×) `, dlperf.number.doubtOf(pairs.flat()),
+      element("br"), element("small", {}, say("by_programs", { programs: names.join(words.separator) }))];
   }
 
   function costRow(side, reference, prices) {

@@ -114,14 +114,14 @@
   const address = one => new URL(dlperf.addressOf(one.row), location).href;
   const nameOf = one => of(one.row, "framework");
   const trialsOf = one => [of(one.row, "n") && "n=" + of(one.row, "n"), text(of(one.row, "spread"), "spread")].filter(Boolean).join(", ");
-  const conditionsOf = one => [of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), scaleText(one.row),
+  const conditionsOf = one => [dlperf.programText(one.row), of(one.row, "hardware"), of(one.row, "precision"), dlperf.batchText(one.row), scaleText(one.row),
     of(one.row, "settings"), trialsOf(one), of(one.row, "unchecked") && words.unchecked, one.unpadded && words.unpadded].filter(Boolean).join(" · ");
   const placeOf = one => [of(one.row, "hardware"), scaleText(one.row), trialsOf(one), of(one.row, "unchecked") && words.unchecked, one.unpadded && words.unpadded].filter(Boolean).join(" · ");
   const doubt = (one, caveats = of(one.row, "caveats")) => caveats ? dlperf.doubt(address(one), caveats) : "";
   const link = (one, said) => element("a", { href: address(one) }, said || nameOf(one));
 
   /* In what two results are not of one program with equal settings. A program with a fault that another run's lacks is not the same. */
-  const CONDITIONS = { program: nameOf, gpu_count: one => gpusOf(one.row), numerics: precisionOf, ...Object.fromEntries(
+  const CONDITIONS = { program: one => [nameOf(one), of(one.row, "tuning")].join(" "), gpu_count: one => gpusOf(one.row), numerics: precisionOf, ...Object.fromEntries(
     ["batch_size", "settings", "published", "program_caveats"].map(name => [name, one => of(one.row, name)])) };
   const unlike = (one, other) => Object.keys(CONDITIONS).filter(name => CONDITIONS[name](one) !== CONDITIONS[name](other)).map(name => words["differs_" + name]);
 

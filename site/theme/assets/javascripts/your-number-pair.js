@@ -22,16 +22,22 @@
     return [...first.values()].sort((x, y) => order.indexOf(precisionOf(x[0])) - order.indexOf(precisionOf(y[0])));
   }
 
+  /* The lowest and the highest ratio of pairs; one where both are written alike. */
+  function ends(pairs) {
+    const [low, high] = [Math.min, Math.max].map(end => end(...pairs.map(ratioOf)));
+    return low.toFixed(2) === high.toFixed(2) ? [low] : [low, high];
+  }
+
   const ratioOf = ([one, other]) => other.perGpu / one.perGpu;
   const chipOf = one => of(one.row, "chip");
   const sideCell = one => [link(one, text(one.perGpu)), " ", element("small", {}, placeOf(one)), " ", doubt(one)];
   const bestCell = one => [text(one.perGpu) + " ", link(one), " ", element("small", {}, [of(one.row, "origin"), conditionsOf(one)].join(" · ")), " ", doubt(one)];
-  const programCell = one => [nameOf(one) + " ", element("small", {}, [of(one.row, "origin"), dlperf.batchText(one.row), of(one.row, "settings")].filter(Boolean).join(" · "))];
+  const programCell = one => [nameOf(one) + " ", element("small", {}, [dlperf.programText(one.row), of(one.row, "origin"), dlperf.batchText(one.row), of(one.row, "settings")].filter(Boolean).join(" · "))];
 
-  /* One mark with the caveats of both sides, that leads to the first of them. */
-  function doubtOf(pair) {
-    const sides = pair.filter(one => of(one.row, "caveats"));
-    return sides.length ? doubt(sides[0], sides.map(one => `${chipOf(one)}: ${of(one.row, "caveats")}`).join("\n")) : "";
+  /* One mark with the caveats of all sides, that leads to the first of them. */
+  function doubtOf(all) {
+    const sides = all.filter(one => of(one.row, "caveats"));
+    return sides.length ? doubt(sides[0], distinct(sides.map(one => `${chipOf(one)}: ${of(one.row, "caveats")}`)).join("\n")) : "";
   }
 
   function alikeRow(pair, prices) {
@@ -58,8 +64,7 @@
   /* The ratios of one program, by precision, with the pair of results that each is of. */
   function alikeTable(a, b, pairs, prices) {
     if (!pairs.length) return [element("p", {}, words.pair_no_program)];
-    const range = distinct([Math.min, Math.max].map(end => end(...pairs.map(ratioOf)).toFixed(2))).join("–");
-    return [element("p", {}, say("pair", { first: a, second: b, ratio: range })),
+    return [element("p", {}, say("pair", { first: a, second: b, ratio: ends(pairs).map(ratio => ratio.toFixed(2)).join("–") })),
       table(say("pair_title", { first: a, second: b }),
         [data.words.precision, `${b} ÷ ${a}`, say("cost_per_million", { unit: noun(unitOf()) }), words.alike, a, b], pairs.map(pair => alikeRow(pair, prices)))];
   }
@@ -96,5 +101,5 @@
       ...bestTable(a, b, both.map(precision => [best(at(ofA, precision)), best(at(ofB, precision))])));
   }
 
-  Object.assign(dlperf.number, { showPair });
+  Object.assign(dlperf.number, { showPair, alikePairs, ends, doubtOf });
 })();
