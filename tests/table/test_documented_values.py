@@ -29,7 +29,7 @@ def test_each_gap_in_a_table_of_the_guide_is_that_of_two_kept_results(
 ) -> None:
     values = {value for value, _ in kept}
     gaps = re.findall(rf"\| {RATE} \| {RATE} \| ([\d.]+ %) \|$", tables(page), re.MULTILINE)
-    assert len(gaps) == 3
+    assert len(gaps) == 4
     for behind, ahead, gap in gaps:
         assert {behind, ahead} <= values
         assert gap == percent(1 - number(behind) / number(ahead))
