@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def load_catalog(
     Raises:
         CatalogError: without ``complain``, any file has a problem; it lists all of them.
     """
-    layers = [read_layer(BUILTIN)]
+    layers = [_installed(BUILTIN)]
     if workspace_catalog is not None:
         layers.append(read_layer(workspace_catalog))
     merged = {kind: {name: item for layer in layers for name, item in layer.entries[kind].items()} for kind in KINDS}
@@ -96,6 +97,12 @@ def load_catalog(
     return Catalog(
         **{kind: {name: item.entry for name, item in merged[kind].items()} for kind in KINDS}, own_hardware=own
     )
+
+
+@cache
+def _installed(folder: Path) -> CatalogFolder:
+    """Read what came with dlperf once: it does not change under a process, and nothing changes what was read."""
+    return read_layer(folder)
 
 
 def _without_problems(
