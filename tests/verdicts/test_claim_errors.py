@@ -10,7 +10,7 @@ from itertools import product
 from operator import mul
 
 import pytest
-from scipy import stats
+import scipy
 
 from dlperf.verdicts.inference.policies import CLAIM, LEVEL, level_divisor
 from dlperf.verdicts.inference.power import detectable_difference, smallest_drawn_p
@@ -31,7 +31,7 @@ def test_the_shares_of_all_campaigns_of_two_programs_add_up_to_the_level() -> No
 
 def test_p_is_that_of_the_t_test_of_logarithms_times_the_tests_that_share_the_level() -> None:
     a, b = (100, 101, 99, 100, 102), (103, 104, 102, 101, 105)
-    theirs = stats.ttest_ind(*([math.log(value) for value in side] for side in (a, b)), equal_var=False)
+    theirs = scipy.stats.ttest_ind(*([math.log(value) for value in side] for side in (a, b)), equal_var=False)
     assert first_campaign(a, b).p == pytest.approx(2 * theirs.pvalue, rel=1e-3), "degrees of freedom have two decimals"
 
 

@@ -10,9 +10,9 @@ from itertools import product
 from statistics import stdev
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from dlperf.verdicts.inference.policies import APART, CLAIM, IN_TURNS, LEVEL, OF_KIND, holm_level
 from dlperf.verdicts.inference.variations import between_steps, pooled
@@ -94,7 +94,7 @@ def test_the_order_of_the_sides_mirrors_the_verdict():
 def test_two_campaigns_of_one_deviation_are_compared_by_the_t_test_of_both_looks():
     a, b = STEADY, moved(STEADY[::-1], 0.001)
     found = judge(Sides(a, b), APART)
-    expected = stats.ttest_ind([math.log(value) for value in b], [math.log(value) for value in a])
+    expected = scipy.stats.ttest_ind([math.log(value) for value in b], [math.log(value) for value in a])
     assert found is not None
     assert found.p == pytest.approx(min(1, 2 * expected.pvalue))
 
