@@ -12,6 +12,7 @@ from pathlib import Path
 from dlperf.plan import TrialKey
 from dlperf.runs.journal import campaign_status
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
+from forked_commands import run_command
 from waiting import until
 
 FRAMEWORK = """\
@@ -81,10 +82,7 @@ class Counting:
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end, in the workspace."""
-        where = self.workspace.root
-        return subprocess.run(
-            self.command(*words), cwd=where, env=self.environment, capture_output=True, text=True, check=False
-        )
+        return run_command(("--workspace", str(self.workspace.root), *words), self.workspace.root, self.environment)
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         """Start a command and let it run."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from counting_workspace import PROTOCOL
 from dlperf.runs.lock import engine_pid
 from dlperf.runs.paths import CampaignPaths, WorkspacePaths
+from forked_commands import run_command
 from sshd import Sshd, of_operator, prepare
 
 SCRIPT = """\
@@ -56,7 +57,7 @@ class ManyNodes:
         return [sys.executable, "-m", "dlperf", "--workspace", str(self.workspace.root), *words]
 
     def dlperf(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(self.command(*words), env=self.environment, capture_output=True, text=True, check=False)
+        return run_command(("--workspace", str(self.workspace.root), *words), Path.cwd(), self.environment)
 
     def run_words(self, repeats: int) -> tuple[str, ...]:
         return ("run", "-f", "counting", "-c", "lenet5", "--repeats", str(repeats), "--name", CAMPAIGN, "--yes")
