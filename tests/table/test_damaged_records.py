@@ -19,7 +19,7 @@ from dlperf.runs.lookup import find_campaign, find_trial
 from dlperf.runs.paths import WorkspacePaths
 from dlperf.runs.records import Event, State
 from dlperf.runs.store import append_records, read_campaign
-from every_reader import run
+from every_reader import cheap, run
 from handmade_trials import end_trial, measured_campaign, own_log, planned, workspace_in, write_planned
 
 COMMANDS = (("status",), ("status", "a"), ("status", "a", "--json"), ("results",), ("results", "--json"), ("verify",))
@@ -37,9 +37,10 @@ def test_a_campaign_whose_folder_has_a_name_that_none_has_is_said_and_left_out(t
     workspace = workspace_in(tmp_path)
     good = measured_campaign(workspace, "good", [(planned(repeats=1), [100.0])])
     shutil.copytree(good.directory, workspace.runs / name)
-    for command in (("status",), ("results",), ("verify",), ("build-site",)):
-        out, err = run(workspace, *command)
-        assert "no campaign's folder has this name" in out + err
+    with cheap(one_catalogue=True):
+        for command in (("status",), ("results",), ("verify",), ("build-site",)):
+            out, err = run(workspace, *command)
+            assert "no campaign's folder has this name" in out + err
     assert [row.campaign for row in load_site_data(workspace).results] == ["good"]
 
 
