@@ -8,43 +8,16 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from versioned_program import ENTRY, SCRIPT, WORDS, program_entry
 
 from counting_workspace import Counting
 from dlperf.cli import main
 from dlperf.runs.store import read_campaign
 from dlperf.table.load import load_results
 from dlperf.verdicts.workspace import compare_in_workspace
-from podman_lab import IMAGE, podman, podman_store
 from waiting import until
 
-__all__ = ["podman", "podman_store"]
-
-ENTRY = """\
-id: mine
-title: Mine
-version: "1"
-format: dlperf
-devices: [cpu]
-recipes:
-  - case: lenet5
-    precisions: [fp32]
-    scales: [1n1g]
-    interpreter: [sh]
-    command: [train/count.sh, "{batch_size}"]
-    workdir: FOLDER
-"""
 BUILT = ENTRY.replace("recipes:", "build: [cp FOLDER/train/count.sh ., echo FOLDER-2 >other]\nrecipes:")
-SCRIPT = """\
-if [ -e "$HOME/broken" ]; then exit 7; fi
-lines=
-for step in 10 20 30 40 50 60 70 80 90 100 110 120; do
-    lines="$lines
-DLPERF 2026-01-01T00:0$((step / 60)):$((step % 60 / 10))0.000000Z\\
- step=$step epoch=0 samples=$((step * $1 / SLOWER)) loss=1 throughput=$(($1 / SLOWER))"
-done
-echo "$lines"
-"""
-WORDS = ("-H", "local", "-f", "mine", "-c", "lenet5", "-b", "32")
 
 
 def git(folder: Path, *words: str) -> str:
@@ -198,27 +171,6 @@ def test_a_wrong_use_is_said_in_one_line(counting, checkout, capsys, words, said
     assert leaving.value.code == 2
     assert said in errors
     assert len(errors.splitlines()) == 1
-
-
-def program_entry(counting: Counting, what: str, *words: str) -> None:
-    """Describe a framework whose program is a file of the workspace."""
-    command = ", ".join(f'"{word}"' for word in ("{files}/count.sh", *words))
-    text = ENTRY.replace("workdir: FOLDER", "files: [count.sh]").replace("recipes:", f"{what}\nrecipes:")
-    text = text.replace('[train/count.sh, "{batch_size}"]', f"[{command}]")
-    (counting.workspace.catalog / "frameworks" / "mine.yaml").write_text(text)
-
-
-def test_the_first_worse_image_is_found_by_the_dates_of_the_tags(counting, podman):
-    program_entry(counting, f"container: {{image: {IMAGE}, runtime: podman}}", "{batch_size}")
-    (counting.workspace.catalog / "workloads" / "count.sh").write_text(SCRIPT.replace("SLOWER", "$SLOWER"))
-    for day, slower in ((1, 1), (2, 2), (3, 2)):
-        podman.build(f"localhost/dated:2026-06-0{day}", f"FROM {IMAGE}\nENV SLOWER={slower}\n")
-    ends = ("image:localhost/dated:2026-06-01", "image:localhost/dated:2026-06-03")
-    done = counting.dlperf("bisect", *ends, *WORDS, "--yes")
-    assert done.stdout == "localhost/dated:2026-06-02\n"
-    assert "2026-06-03 against 2026-06-01: worse: -50.00 %" in done.stderr
-    done = counting.dlperf("ab", "--a", ends[0], "--b", "HEAD", *WORDS, code=2)
-    assert "select one program whose recipe has a `workdir`" in done.stderr
 
 
 STEPS = """\
