@@ -17,10 +17,18 @@ from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report import markdown as md
 from dlperf.report.answer import short_name
+from dlperf.report.pages.results.trials import findings
 from dlperf.report.templating import macro
 from dlperf.table.model import MetricResult, Status
 from dlperf.table.shown import shown_of_trial, shown_value
 from dlperf.view.notebook.shown import Results
+
+
+def test_code_in_a_caveat_is_set_as_code_on_pages_and_has_no_marks_in_tooltips() -> None:
+    row = measured("alpha", findings=(warning("whole_model_compiled"),))
+    assert " compile=regional compiles" in figures.caveat_text(ENGLISH, row)
+    ((_, _, words),) = findings(ENGLISH, row)
+    assert " <code>compile=regional</code> compiles" in macro("cell", ENGLISH)(words)
 
 
 @pytest.mark.parametrize(

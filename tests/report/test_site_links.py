@@ -45,6 +45,15 @@ def test_every_link_inside_the_site_leads_somewhere(request: pytest.FixtureReque
     assert broken == []
 
 
+@pytest.mark.parametrize("built", ["site", "own_site"])
+def test_no_page_shows_the_marks_of_code_beside_it(request: pytest.FixtureRequest, built: str) -> None:
+    site: Path = request.getfixturevalue(built)
+    for path in site.rglob("*.html"):
+        text = unescape(re.sub(r"(?s)<(pre|code|script|style)\b.*?</\1>", "", path.read_text()))
+        marked = re.search(r".{,40}`[^`]+`", text)
+        assert marked is None, f"{path}: {marked[0]}"
+
+
 def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
     for path in site.rglob("*"):
         if path.suffix == ".css":

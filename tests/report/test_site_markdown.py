@@ -16,8 +16,8 @@ from mkdocs.utils.yaml import yaml_load
 from dlperf.messages import CHINESE, ENGLISH
 from dlperf.report import markdown as md
 from dlperf.report.site.settings import CONFIGURATION
-from dlperf.report.templating import macro, render
-from dlperf.report.views import ColumnView, FigureView, TableView, filled
+from dlperf.report.templating import Safe, macro, render
+from dlperf.report.views import ColumnView, FigureView, Prose, TableView, filled
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -89,6 +89,14 @@ def test_data_at_the_start_of_a_line_is_text(value: str) -> None:
     document = rendered(md.text(value))
     assert document.text.split() == words(value)
     assert document.elements == ["p"]
+
+
+@given(st.text() | st.text("ab `*<&").map("run `{}`".format))
+@example("an `empty `` pair`")
+def test_code_in_texts_for_people_is_set_as_code_and_all_else_is_text(value: str) -> None:
+    document = rendered(f"before {Safe.escape(Prose(value))} after")
+    assert document.text.split() == ["before", *words(md.unmarked(value)), "after"]
+    assert document.elements == ["p", *["code"] * len(md.CODE.findall(value))]
 
 
 @given(st.lists(st.text().filter(words), min_size=1, max_size=3))

@@ -177,8 +177,8 @@ def spread_text(result: ConfigurationResult) -> str:
 
 
 def caveat_text(language: Language, result: ConfigurationResult) -> str:
-    """Return the caveats of a result in one line; empty if it has none."""
-    return language.gettext("; ").join(language.render(finding.message) for finding in result.caveats)
+    """Return the caveats of a result in one line, as for a tooltip; empty if it has none."""
+    return md.unmarked(language.gettext("; ").join(language.render(finding.message) for finding in result.caveats))
 
 
 def missing_reason(campaign: str) -> str:

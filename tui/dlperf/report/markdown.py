@@ -27,6 +27,9 @@ PLACES_TO_BREAK = re.compile(r"(?:[/@:_=+-]|\.(?![A-Za-z]{1,4}\b))+(?=\w)|[A-Za-
 """After a separator, but not before a file name's suffix; without separators, every 16 characters."""
 BREAK = "\N{ZERO WIDTH SPACE}"
 NO_BREAK = "\N{NO-BREAK SPACE}"
+CODE = re.compile("`([^`]+)`")
+"""Code in a text for people, as a terminal shows it."""
+ESCAPED_CODE = re.compile("&#96;((?:(?!&#96;).)+)&#96;")
 BETWEEN = f"{NO_BREAK}· "
 """Between the parts of a name: a line may end with the dot but not begin with it."""
 REMEMBERED = 1 << 14
@@ -49,6 +52,16 @@ def text(value: object) -> str:
     """Escape ``value`` as inline text on one line, without active Markdown or HTML."""
     line = SPACES.sub(" ", _printable(str(value))).strip(" ")
     return OPENS_BLOCK.sub(lambda match: f"&#{ord(match[0][0])};{match[0][1:]}", SPECIAL.sub(_reference, line))
+
+
+def prose(value: str) -> str:
+    """Escape a text for people like ``text``, but set what stands in backticks as code."""
+    return ESCAPED_CODE.sub(r"<code>\1</code>", text(value))
+
+
+def unmarked(value: str) -> str:
+    """Return a text for people as it stands in a tooltip, where code cannot be set as such."""
+    return CODE.sub(r"\1", value)
 
 
 def unbroken(value: str) -> str:

@@ -68,10 +68,10 @@ def _escaped(value: object) -> Safe:
     return Safe(md.text(value).replace('"', "&quot;"))
 
 
-@lru_cache(maxsize=md.REMEMBERED)
+@lru_cache(maxsize=md.REMEMBERED, typed=True)
 def _with_whole_names(value: str) -> Safe:
     """Escape text and keep each name that ``NAME`` matches on one line."""
-    return Safe(NAME.sub(r'<span class="whole">\g<0></span>', str(_escaped(value))))
+    return Safe(NAME.sub(r'<span class="whole">\g<0></span>', str(Safe.escape(value))))
 
 
 def render(template: str, language: Language, folder: Path | None, /, **view: object) -> str:
@@ -224,7 +224,8 @@ def _environment(code: Code, folder: Path | None) -> Environment:
         number=four_digits,
         zip=zip,
         url=lambda address: Safe(html.escape(address)),
-        localized=lambda text: text.localized(code),
+        localized=lambda text: views.Prose(text.localized(code)),
+        prose=views.Prose,
         pieces=md.pieces,
         web_address=md.web_address,
         repository_file=md.repository_file,

@@ -6,10 +6,21 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dlperf.report import markdown as md
+
 LONG = 150
 """A reason that is wider, in Latin letters, is cut in cells."""
 CLAUSE = re.compile(r".{40,}?(?=[,:;] )|.{20,}?(?=[，：；])")
 """The beginning of a reason, which is more than a name."""
+
+
+class Prose(str):
+    """Text for people, such as a message: what stands in backticks is shown as code."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        return md.prose(self)
 
 
 @dataclass(frozen=True)
@@ -186,7 +197,7 @@ def shortened(whole: str, *parts: str) -> str | TextView:
         clause = CLAUSE.match(part)
         if clause and sum(2 - one.isascii() for one in part) > LONG:
             short = short.replace(part, f"{clause[0]} …")
-    return TextView(short, "cut", whole) if short != whole else whole
+    return TextView(md.unmarked(short), "cut", md.unmarked(whole)) if short != whole else whole
 
 
 def filled(columns: Sequence[ColumnView], rows: Sequence[Sequence[object]], once: Sequence[int] = ()) -> TableView:

@@ -86,7 +86,7 @@ def _faults(data: SiteData) -> Iterator[FeedEntry]:
     for anchor, kind, codes in kinds:
         for fault, rows in faulty(data, codes):
             models = ENGLISH.separator.join(distinct(data.case_title(row.case) for row in rows))
-            summary = f"{ENGLISH.render(fault.message)}. Results concerned: {len(rows)}."
+            summary = f"{md.unmarked(ENGLISH.render(fault.message))}. Results concerned: {len(rows)}."
             name = f"{anchor}/{fault.code}"
             yield FeedEntry(FOUND[fault.code], name, f"{kind}: {models}", summary, at.HISTORY, f"#{anchor}")
 

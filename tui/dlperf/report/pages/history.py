@@ -17,7 +17,7 @@ from dlperf.report.pages.page import Page
 from dlperf.report.pages.releases import by_release
 from dlperf.report.pages.reports.withdrawn import withdrawn_claims
 from dlperf.report.site import locations as at
-from dlperf.report.views import ColumnView, FigureView, Link, TableView, TextView, date
+from dlperf.report.views import ColumnView, FigureView, Link, Prose, TableView, TextView, date
 from dlperf.table.conditions import HASH_DIGITS, differing, row_conditions
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim, claim
@@ -106,7 +106,7 @@ def faulty(data: SiteData, codes: Collection[str]) -> list[tuple[Finding, Series
 
 def _faults(page: Page, codes: Collection[str]) -> list[tuple[str, list[Link]]]:
     return [
-        (page.language.render(fault.message), [_result_link(page, row) for row in rows])
+        (Prose(page.language.render(fault.message)), [_result_link(page, row) for row in rows])
         for fault, rows in faulty(page.data, codes)
     ]
 

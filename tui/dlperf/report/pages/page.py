@@ -13,7 +13,7 @@ from dlperf.report.data import KINDS, SiteData
 from dlperf.report.medians import median_figure
 from dlperf.report.site import locations as at
 from dlperf.report.templating import render
-from dlperf.report.views import ColumnView, FigureView, Link, TableView, TextView, filled, shortened
+from dlperf.report.views import ColumnView, FigureView, Link, Prose, TableView, TextView, filled, shortened
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim
 
@@ -107,9 +107,9 @@ class Page:
         link = self.framework_link(row.framework, row.campaign)
         return replace(link, aside=program_words(self.language, self.data, row))
 
-    def reason(self, found: Message) -> str:
+    def reason(self, found: Message) -> Prose:
         """Return why nothing may be claimed, with the titles of frameworks."""
-        return self.language.render(self._titled(found)).replace(" %", f"{md.NO_BREAK}%")
+        return Prose(self.language.render(self._titled(found)).replace(" %", f"{md.NO_BREAK}%"))
 
     def verdict(self, found: Claim) -> str | TextView:
         """Return a verdict for a cell: its first reason, of a long one its first clause, and the number of others."""
@@ -127,7 +127,7 @@ class Page:
     def reasons(self, found: Claim) -> str | TextView:
         """Return all reasons for a cell, of each long one the first clause."""
         each = [self.reason(one) for one in found.reasons or (found.verdict,)]
-        return shortened(self._("; ").join(each), *each)
+        return shortened(Prose(self._("; ").join(each)), *each)
 
     def _titled(self, found: Message) -> Message:
         parameters = {name: self._titled_value(value) for name, value in found.parameters.items()}

@@ -9,7 +9,7 @@ from dlperf.report import figures
 from dlperf.report.data import grouped
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import ColumnView, Link, TableView, TextView, filled
+from dlperf.report.views import ColumnView, Link, Prose, TableView, TextView, filled
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim
 
@@ -62,7 +62,7 @@ def _without_value(page: Page, trial: TrialResult) -> str:
     """Return what stands in place of the value of a trial that does not count, or has none."""
     if trial.value is None:
         return figures.stored_word(page.language, trial.state)
-    return page.language.render(trial.why_unusable)
+    return Prose(page.language.render(trial.why_unusable))
 
 
 def _seed(page: Page, trial: TrialResult, row: ConfigurationResult) -> str:

@@ -23,7 +23,7 @@ from dlperf.report.pages.reports.order import trials_in_order
 from dlperf.report.pages.results import pictures
 from dlperf.report.pages.results.profiles import profile_links
 from dlperf.report.site import locations as at
-from dlperf.report.views import ColumnView, Link, Listed, TableView, TextView, date, filled
+from dlperf.report.views import ColumnView, Link, Listed, Prose, TableView, TextView, date, filled
 from dlperf.runs.published import PublishedFigure, PublishedReport
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import Claim
@@ -185,7 +185,7 @@ def _findings(page: Page, results: Results) -> list[tuple[Link, str]]:
     return [
         (replace(page.subject(row, results), aside=row.campaign if len(page.data.together(row)) > 1 else ""), words)
         for row in results
-        for words in (page.language.render(finding.message) for finding in row.caveats)
+        for words in (Prose(page.language.render(finding.message)) for finding in row.caveats)
     ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from dlperf.report import markdown as md
 from dlperf.report.pages.page import COLUMNS, Page
 from dlperf.report.site.lists.withdrawn import Withdrawn
-from dlperf.report.views import ColumnView, TableView, date, filled
+from dlperf.report.views import ColumnView, Prose, TableView, date, filled
 
 
 def withdrawn_claims(page: Page) -> TableView:
@@ -33,4 +33,4 @@ def _row(page: Page, claim: Withdrawn) -> tuple[object, ...]:
     )
     subject = " · ".join((data.case_title(ahead.case), data.hardware_title(ahead.hardware)))
     values = tuple(replace(page.figure(data.joint(row)), below=row.unit) for row in (ahead, behind))
-    return date(claim.date), (said, subject), values, page.language.render(claim.reason)
+    return date(claim.date), (said, subject), values, Prose(page.language.render(claim.reason))

@@ -13,7 +13,7 @@ from dlperf.report.data import distinct, is_published
 from dlperf.report.evidence import TrialEvidence
 from dlperf.report.pages.page import Page
 from dlperf.report.site import locations as at
-from dlperf.report.views import ColumnView, Link, TableView, TextView, filled
+from dlperf.report.views import ColumnView, Link, Prose, TableView, TextView, filled
 from dlperf.table.model import ConfigurationResult
 from dlperf.table.shown import shown_value
 
@@ -83,7 +83,7 @@ def _outcome(page: Page, trial: TrialResult, found: TrialEvidence) -> tuple[obje
 def _describe_end(language: Language, trial: TrialResult) -> str:
     """Return the state of a trial, with the cause if it gave no value."""
     cause = language.render(trial.cause) if trial.cause and trial.value is None else ""
-    return f"{figures.stored_word(language, trial.state)}{language.colon + cause if cause else ''}"
+    return Prose(f"{figures.stored_word(language, trial.state)}{language.colon + cause if cause else ''}")
 
 
 def _artifacts(page: Page, names: Sequence[str], trial: TrialResult, found: TrialEvidence) -> list[object]:
@@ -161,6 +161,6 @@ def findings(language: Language, row: ConfigurationResult) -> list[tuple[str, st
         key = finding.severity, language.render(finding.message)
         found |= {} if key in numbers else {key: []}
     return [
-        (figures.stored_word(language, severity), language.separator.join(trials), words)
+        (figures.stored_word(language, severity), language.separator.join(trials), Prose(words))
         for (severity, words), trials in (found | numbers).items()
     ]
