@@ -11,6 +11,7 @@ from site_sample import campaign, pages, sample
 
 from claimable import claimable
 from dlperf.catalog.files.load import load_catalog
+from dlperf.catalog.placeholders import RUNTIME
 from dlperf.evidence.names import FRAMEWORKS
 from dlperf.messages import ENGLISH
 from dlperf.plan import Selection
@@ -19,7 +20,7 @@ from dlperf.report.data import FAMILIES, SiteData
 from dlperf.report.pages.explorer import explorer_document
 from dlperf.report.pages.overview import model_charts
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.reports.conditions import hardware_of, launched
+from dlperf.report.pages.reports.conditions import FILLED_IN, filled_in, hardware_of, launched
 from dlperf.report.pages.reports.report import report
 from dlperf.report.pages.results.configurations import configurations
 from dlperf.report.site import locations as at
@@ -155,6 +156,19 @@ def test_a_report_gives_the_commands_of_launchers_with_the_machine_where_there_a
     assert lines[0][1].startswith("torchrun --nnodes ")
     ((_, lines),) = launched(page, plans[:1])
     assert [machine for machine, _ in lines] == [""], "of one machine it says nothing"
+
+
+def test_a_report_says_what_stands_in_braces_in_its_commands() -> None:
+    assert FILLED_IN.keys() == RUNTIME
+    (row,) = rows = (measured("alpha"),)
+    record = campaign([row])
+    (plan,) = record.configurations
+    plans = (replace(plan, launch=replace(plan.launch, launcher="torchrun", command=("train.py", "{trial}"))),)
+    data = replace(sample(), results=rows, campaigns={"first": replace(record, configurations=plans)})
+    text = Document(pages(data)[at.report_page("measured/dlperf-v1", "resnet50-imagenet")]).text
+    assert "{trial} the number of the trial, from 1: its seed; {master_address} the address" in text
+    assert "{build}" not in text
+    assert filled_in(Page(ENGLISH, data, at.HOME), ["train.py"]) == []
 
 
 def test_tf32_figures_that_were_published_as_fp32_say_so() -> None:

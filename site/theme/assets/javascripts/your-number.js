@@ -101,7 +101,8 @@
         sentence("measured", perGpu, atLength(onGpu.filter(isOwn)), atLength(all.filter(isOwn))), utilisation(perGpu),
         rows.length ? standing(perGpu, rows, listed) : ""), ...unlike(rows, onGpu),
       table(words.nearest, [words.nearest, unitOf() + " · " + words.one_gpu, words.yours], listed.map(one =>
-        [described(one, one === again), element("span", {}, text(one.perGpu), " ", doubt(one)), percent(perGpu / one.perGpu)])));
+        [described(one, one === again), element("span", {}, text(one.perGpu), " ", doubt(one)), percent(perGpu / one.perGpu)])),
+      listed.some(one => one.command) ? element("p", { class: "small" }, words.machine) : "");
   }
 
   const changesOf = one => changes[nameOf(one)] ? [" ", element("a", { href: changes[nameOf(one)] }, say("changes", { framework: nameOf(one) }))] : [];

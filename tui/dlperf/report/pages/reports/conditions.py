@@ -14,6 +14,7 @@ from dlperf.report.data import distinct, grouped
 from dlperf.report.machine import Probed, localize_facts, machine_facts
 from dlperf.report.pages.page import Page
 from dlperf.report.views import ColumnView, Link, Listed, TableView
+from dlperf.substitution import names_in
 from dlperf.table.conditions import used_numerics
 from dlperf.table.model import ConfigurationResult
 
@@ -25,6 +26,16 @@ FRAMEWORK_FACTS = {
     "repository": N_("Repository"),
     "commit": N_("Commit"),
 }
+FILLED_IN = {
+    "files": N_("the folder of the training programs, which each configuration page links to"),
+    "build": N_("the folder in which the framework was installed"),
+    "ranks": N_("a folder for what each rank writes"),
+    "trial": N_("the number of the trial, from 1: its seed"),
+    "node_rank": N_("the number of the node, from 0"),
+    "master_address": N_("the address of the first node, such as 127.0.0.1 on a single one"),
+    "master_port": N_("a free port of the first node, such as 29500"),
+}
+"""What a command on a page names in braces, because it is known only when a trial starts."""
 ORIGINS = ("log_source", "log_date")
 """Facts of imported logs, which differ between the configurations of one machine."""
 
@@ -80,7 +91,8 @@ def _commands(page: Page, results: Results) -> dict[str, object]:
         "data_paths": page.facts((page.fact(name), path) for name, path in paths.items()),
         "setup_commands": "\n".join(distinct(line for plan in plans for line in _preparing(plan.launch))),
         "again": "\n".join(distinct(run_command(record.selection) for record in records if record)),
-        "commands": launched(page, plans),
+        "commands": (commands := launched(page, plans)),
+        "filled_in": filled_in(page, [line for _, lines in commands for _, line in lines]),
     }
 
 
@@ -94,6 +106,12 @@ def launched(page: Page, plans: Sequence[PlannedConfiguration]) -> list[tuple[st
         labelled = [(page.language.separator.join(machines[line]) if several else "", line) for line in lines]
         found.append((page.data.framework_title(name), labelled))
     return found
+
+
+def filled_in(page: Page, commands: Iterable[str]) -> list[tuple[str, str]]:
+    """Return what stands in braces in commands, with its meaning."""
+    used = {name for line in commands for name in names_in(line)}
+    return [(f"{{{name}}}", page._(meaning)) for name, meaning in FILLED_IN.items() if name in used]
 
 
 def _machine(page: Page, plan: PlannedConfiguration) -> str:
