@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from html_text import rows_of
@@ -67,3 +68,39 @@ def test_of_several_precisions_each_setting_of_a_framework_names_its_own() -> No
     text = report_on(at_fp8, *others)
     facts = {row[0]: row[1:] for row in rows_of(text[text.index("{ #fairness ") :]) if len(row) == 3}
     assert facts["Batch per GPU"] == ["FP8 (BF16 weights): 128; BF16: 256", "256"]
+
+
+def chosen(*rows: ConfigurationResult) -> list[str]:
+    """The paragraphs and points of the section on which stack to use; empty without one."""
+    text = report_on(*rows)
+    found = re.search(r"{ #which }\n(.*?)\n## ", text, re.DOTALL)
+    return [re.sub("<[^>]*>", "", line) for line in found[1].splitlines() if line.strip()] if found else []
+
+
+def released(framework: str, value: float, **other: object) -> ConfigurationResult:
+    return replace(stack(framework, value, trials=1, **other), options={"stack": True})
+
+
+def test_a_report_on_stacks_begins_with_the_fastest_released_one_and_that_no_claim_rests_on_it() -> None:
+    own = stack("gamma", 500.0, trials=1)
+    opening, point, memory = chosen(released("alpha", 300.0), released("beta", 400.0), own)
+    assert "recommend none: n = 1" in opening
+    assert "no claim rests on them" in opening
+    assert "Beta**: 400 images/s with beta activation checkpointing: the fastest of 2 released stacks." in point
+    assert "The next, Alpha, has 75.0 % of it" in point
+    assert "dlperf's own program gamma has 500 images/s" in point
+    assert "Another precision" not in memory
+
+
+def test_a_faster_stack_that_has_a_known_fault_or_pads_is_not_the_fastest() -> None:
+    faulty = released("gamma", 900.0, findings=(warning("one_synthetic_batch"),))
+    padded = released("beta", 310.0, findings=(warning("padded_tokens"),))
+    _, point, _ = chosen(released("alpha", 300.0), padded, faulty)
+    assert "Alpha**: 300 images/s" in point
+    assert "Higher, but left out for a caveat of the program: gamma 900 images/s." in point
+
+
+def test_where_one_stack_ran_there_is_no_choice_and_programs_of_ours_give_none() -> None:
+    own = stack("beta", 400.0), stack("gamma", 500.0)
+    assert "the only released stack here, so there is no choice" in chosen(released("alpha", 300.0), *own)[1]
+    assert chosen(stack("alpha", 300.0), *own) == []

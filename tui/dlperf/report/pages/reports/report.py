@@ -17,6 +17,7 @@ from dlperf.report.pages.home import best_of_cases, headline
 from dlperf.report.pages.overview import best_cells, best_of_origins
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.reports import tables as report_tables
+from dlperf.report.pages.reports.choice import choice
 from dlperf.report.pages.reports.conditions import conditions
 from dlperf.report.pages.reports.fairness import fairness
 from dlperf.report.pages.reports.order import trials_in_order
@@ -125,6 +126,7 @@ def _figures(page: Page, results: Results, shown: Results) -> dict[str, object]:
     listed = list(chain(*report_tables.of_many_settings(results)))
     compared = [*listed, *chain(*report_tables.contested(results))]
     return {
+        "choice": choice(page, results),
         "stacks": report_tables.side_by_side(page, results),
         "narrow": any(map(figures.recipe_of, results)),
         "comparison": report_tables.comparisons(page, results, [*shown, *listed]),
