@@ -256,6 +256,9 @@ def test_tables_drawn_while_typing_fit_a_phone(watched: Watched, site: Path, pag
             watched.page.locator(f"input[name={name}]").fill("144")
         assert watched.page.evaluate("document.documentElement.scrollWidth") == 390, name
         assert drawn.locator("table").count() == drawn.locator(".md-typeset__scrollwrap").count(), name
+        windows = watched.page.locator(":is(.pair, .costs) .md-typeset__scrollwrap")
+        moved = windows.evaluate_all("found => found.filter(one => one.scrollWidth > one.clientWidth).length")
+        assert (windows.count() > 0, moved) == (True, 0), "rows are blocks"
 
 
 def test_without_scripts_the_best_results_are_a_table(browser, site) -> None:

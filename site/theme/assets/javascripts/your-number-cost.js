@@ -72,7 +72,7 @@
     out.replaceChildren(table(words.cost,
       [words.gpu, unitOf() + " · " + words.one_gpu, say("millions", { unit }), say("cost_per_million", { unit }), element("a", { href: energy }, say("kwh", { unit })),
         words.time, words.cost, first ? say("break_even", { gpu: first.chip, price: money(prices.get(first.chip)) }) : words.break_even_none, words.result],
-      rows.map(side => costRow(side, first, prices))));
+      rows.map(side => costRow(side, first, prices)), 1));
     const precisions = distinct(rows.map(side => side.precision).filter(Boolean));
     const said = precisions.length > 1 ? say("unlike_precisions", { precisions: precisions.join(words.separator) }) : say("one_precision", { precision: precisions[0] });
     if (precisions.length) out.append(element("p", {}, said));

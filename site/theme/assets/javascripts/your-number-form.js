@@ -126,13 +126,15 @@
   const unlike = (one, other) => Object.keys(CONDITIONS).filter(name => CONDITIONS[name](one) !== CONDITIONS[name](other)).map(name => words["differs_" + name]);
 
   /* A cell that is a list holds words and links, another one a number. A wide table is moved in a window of its own, like
-     those that the theme finds in the page. */
-  function table(name, titles, rows) {
-    const cell = (tag, value, wordy) => element(tag, { class: wordy && "words" }, ...[].concat(value));
-    const line = (tag, values) => element("tr", {}, ...values.map((value, place) => cell(tag, value, Array.isArray(rows[0][place]))));
+     those that the theme finds in the page; where a column is the value of its row, rows are blocks on a telephone. */
+  function table(name, titles, rows, valueAt) {
+    const inBlocks = valueAt !== undefined;
+    const setAs = place => inBlocks && place ? { "data-label": titles[place].textContent || titles[place], "data-place": place === valueAt && "value" } : {};
+    const cell = (tag, value, place) => element(tag, { class: Array.isArray(rows[0][place]) && "words", ...(tag === "td" ? setAs(place) : {}) }, ...[].concat(value));
+    const line = (tag, values) => element("tr", {}, ...values.map((value, place) => cell(tag, value, place)));
     const made = element("table", { "aria-label": name }, element("thead", {}, line("th", titles)),
       element("tbody", {}, ...rows.map(row => line("td", row))));
-    return element("div", { class: "evidence" },
+    return element("div", { class: inBlocks ? "evidence rows" : "evidence" },
       element("div", { class: "md-typeset__scrollwrap" }, element("div", { class: "md-typeset__table" }, made)));
   }
 

@@ -66,7 +66,7 @@
     if (!pairs.length) return [element("p", {}, words.pair_no_program)];
     return [element("p", {}, say("pair", { first: a, second: b, ratio: ends(pairs).map(ratio => ratio.toFixed(2)).join("–") })),
       table(say("pair_title", { first: a, second: b }),
-        [data.words.precision, `${b} ÷ ${a}`, say("cost_per_million", { unit: noun(unitOf()) }), words.alike, a, b], pairs.map(pair => alikeRow(pair, prices)))];
+        [data.words.precision, `${b} ÷ ${a}`, say("cost_per_million", { unit: noun(unitOf()) }), words.alike, a, b], pairs.map(pair => alikeRow(pair, prices)), 1)];
   }
 
   /* The best results of each at a precision where they are not of one program with equal settings. */
@@ -75,7 +75,7 @@
     if (!apart.length) return [];
     return [element("p", {}, words.pair_unlike),
       table(words.pair_unlike, [data.words.precision, words.differ, a, b], apart.map(([pair, names]) =>
-        [[nameOfPrecision(precisionOf(pair[0]))], [names.join(words.separator)], ...pair.map(bestCell)]))];
+        [[nameOfPrecision(precisionOf(pair[0]))], [names.join(words.separator)], ...pair.map(bestCell)]), 0)];
   }
 
   /* Whether there are two accelerators to choose from; the heading names those that are compared. */
