@@ -245,6 +245,28 @@ def test_a_number_is_ranked_among_results_without_their_padding(watched: Watched
     assert watched.errors == []
 
 
+def test_an_amount_stays_with_the_unit_that_it_was_typed_for(watched: Watched, site: Path) -> None:
+    rows = (
+        measured("alpha", value=400.0),
+        measured("beta", value=410.0, case="vgg16-imagenet"),
+        measured("alpha", value=9000.0, case="llama3-8b", unit="tokens/s"),
+    )
+    open_with(watched.page, site, rows, "")
+    amount, model = watched.page.locator("input[name=amount]"), watched.page.get_by_label("Model")
+    options = dict(zip(model.locator("option").all_inner_texts(), range(3), strict=True))
+    language = next(name for name in options if "llama" in name.lower())
+    first, second = (name for name in options if name != language)
+    model.select_option(label=language)
+    amount.fill("15000")
+    for chosen, kept in ((first, ""), (language, "15000"), (first, "")):
+        model.select_option(label=chosen)
+        expect(amount).to_have_value(kept)
+    amount.fill("144")
+    model.select_option(label=second)
+    expect(amount).to_have_value("144")
+    assert watched.errors == []
+
+
 @fonts
 @pytest.mark.parametrize("page", [PAGE, f"zh/{PAGE}"])
 def test_tables_drawn_while_typing_fit_a_phone(watched: Watched, site: Path, page: str) -> None:

@@ -112,10 +112,20 @@
     one.other && element("small", {}, say("other_program", { program: one.other }) + " "),
     one.command ? element("code", { tabindex: 0 }, one.command) : element("small", {}, words.no_command)].filter(Boolean);
 
-  const parts = wanted => [() => { offerAll(wanted); offerPrices(wanted); }, showNumber, showPair, showCost];
+  const amounts = new Map(); /* unit → what was typed */
+  let counted = "";
+
+  /* An amount of tokens says nothing of images: what was typed waits until its unit is chosen again. */
+  function changeAmount() {
+    if (unitOf() === counted) return;
+    amounts.set(counted, field("amount").value);
+    field("amount").value = amounts.get(unitOf()) || "";
+  }
+
+  const parts = wanted => [() => { offerAll(wanted); offerPrices(wanted); counted = unitOf(); }, showNumber, showPair, showCost];
 
   function draw(wanted, another) {
-    if (another) field("sequence").value = "";
+    if (another) { field("sequence").value = ""; changeAmount(); }
     parts(wanted).forEach(part => part());
   }
 
