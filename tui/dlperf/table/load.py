@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from dlperf.catalog.axes import parse_scale
 from dlperf.catalog.files.problem import CatalogError, Problem
 from dlperf.errors import DlperfError, RequestError
+from dlperf.measured.findings.program_faults import findings_of_programs
 from dlperf.measured.model import TrialResult
 from dlperf.messages.finding import warning
 from dlperf.plan import PlannedConfiguration, Selection, TrialKey
@@ -28,6 +29,10 @@ from dlperf.table.rows import rows_of_campaign, rows_of_metrics
 
 if TYPE_CHECKING:
     from dlperf.evidence.logs import LogReader
+
+
+PROGRAMS = "programs."
+"""Of a condition that is the hash of a program's file."""
 
 
 class Recheck(Protocol):
@@ -199,7 +204,7 @@ def _trial_results(
     planned = {item.configuration.id: item for item in record.configurations}
     ended = [item for item in status.trials.values() if item.state.finished and item.key.configuration in planned]
     results = {
-        item.key: result
+        item.key: _with_known_faults(result, planned[item.key.configuration])
         for item in ended
         if (result := read_record_if_whole(paths.trial(item.key).result, TrialResult, complain)) is not None
     }
@@ -214,3 +219,11 @@ def _trial_results(
             derived = derive_archived(paths.trial(item.key), planned[item.key.configuration], item, logs)
             results[item.key] = derived.result
     return results
+
+
+def _with_known_faults(result: TrialResult, planned: PlannedConfiguration) -> TrialResult:
+    """Return a kept result with the faults of its program that were found after it was measured."""
+    known = {finding.code for finding in result.findings}
+    programs = {name.removeprefix(PROGRAMS): digest for name, digest in result.conditions.items()}
+    found = findings_of_programs(programs, planned.launch.command, planned.configuration.gpus_total)
+    return replace(result, findings=(*(each for each in found if each.code not in known), *result.findings))
