@@ -37,6 +37,7 @@ ERRORS = {
     "srun_no_pyxis": "srun: unrecognized option '--container-image=x'",
     "podman_no_registry": "Error: initializing source docker://nosuch.invalid/img:1: pinging container registry "
     'nosuch.invalid: Get "https://nosuch.invalid/v2/": dial tcp: lookup nosuch.invalid: no such host',
+    "pip_no_version": "ERROR: No matching distribution found for scipy==1.18.1",
     "lmod_no_module": 'Lmod has detected the following error: The following module(s) are unknown: "nosuch/1"',
     "docker_no_daemon": "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. "
     "Is the docker daemon running?",
