@@ -15,6 +15,7 @@ from dlperf.cli import main
 from dlperf.runs.store import read_campaign
 from dlperf.table.load import load_results
 from dlperf.verdicts.workspace import compare_in_workspace
+from made_wheels import keep, lock_line, make_wheel, python_with_pip
 from waiting import until
 
 BUILT = ENTRY.replace("recipes:", "build: [cp FOLDER/train/count.sh ., echo FOLDER-2 >other]\nrecipes:")
@@ -155,6 +156,9 @@ def test_two_environments_run_the_program_with_their_own_interpreter(counting, c
     ("words", "said"),
     [
         (("ab", "--a", "HEAD", "--b", "nowhere", *WORDS), "--b nowhere: no commit in"),
+        (("ab", "--a", "env:", "--b", "HEAD", *WORDS), "--a env:: no name after the colon"),
+        (("ab", "--a", __file__, "--b", "HEAD", *WORDS), "name a lock of catalog/workloads as env:test_versions.py"),
+        (("bisect", "env:a.lock", "env:b.lock", *WORDS), "compare two by `dlperf ab --a env:a.lock --b env:b.lock`"),
         (("ab", "--a", "--help=1", "--b", "HEAD", *WORDS), "--a --help=1: no commit in"),
         (("ab", "--a", "HEAD", "--b", "HEAD", "-f", "counting"), "counting: select one program whose recipe has a"),
         (("bisect", "HEAD", "HEAD~1", *WORDS), "HEAD is no ancestor of HEAD~1: name the older commit first"),
@@ -173,9 +177,12 @@ def test_a_wrong_use_is_said_in_one_line(counting, checkout, capsys, words, said
     assert len(errors.splitlines()) == 1
 
 
-STEPS = """\
+READ = 'int(open(sys.argv[2] + "/site/slower.txt").read())'
+STEPS = f"""\
 import sys
-speed = int(sys.argv[1]) / int(open(sys.argv[2] + "/site/slower.txt").read())
+speed = int(sys.argv[1]) / {READ}
+"""
+STEPS += """\
 for step in range(10, 130, 10):
     moment = f"2026-01-01T00:{step // 60:02}:{step % 60:02}.000000Z"
     print(f"DLPERF {moment} step={step} epoch=0 samples={step * speed:.0f} loss=1 throughput={speed}")
@@ -202,3 +209,26 @@ def test_two_locks_are_installed_in_turns(counting, tmp_path):
     assert "no exact version" not in done.stderr
     done = counting.dlperf("ab", "--a", "env:none.lock", "--b", "env:new.lock", *WORDS, code=2)
     assert "none.lock is neither in dlperf/workloads nor in catalog/workloads" in done.stderr
+
+
+def test_two_locks_of_a_framework_without_one_come_before_the_packages_of_its_python(counting, tmp_path):
+    program_entry(counting, "description: It has packages of its own.", "{batch_size}")
+    entry = counting.workspace.catalog / "frameworks" / "mine.yaml"
+    entry.write_text(entry.read_text().replace("interpreter: [sh]", f"interpreter: [{python_with_pip()}]"))
+    folder = counting.workspace.catalog / "workloads"
+    (folder / "count.sh").write_text(STEPS.replace("import sys", "import sys, slower").replace(READ, "slower.BY"))
+    for name, version in (("old", 1), ("new", 2)):
+        wheel = make_wheel(tmp_path, "slower", f"{version}.0", f"BY = {version}\n")
+        keep(counting.home / ".dlperf" / "wheels", wheel)
+        same = make_wheel(tmp_path, "same", "1.0", "")
+        if name == "old":
+            keep(counting.home / ".dlperf" / "wheels", same)
+        (folder / f"{name}.lock").write_text(lock_line(wheel) + lock_line(same))
+    sides = ("ab", "--a", "env:old.lock", "--b", "env:new.lock", *WORDS)
+    done = counting.dlperf(*sides, "--repeats", "5", "--name", "first", code=1)
+    assert "worse: -50.00 %" in done.stdout
+    assert "different conditions, 1 of 1: facts.packages: slower==1.0 against slower==2.0\n" in done.stderr
+    counting.run(*sides, "--repeats", "1", "--max-repeats", "2", "--name", "second")
+    builds = [path.read_text() for path in counting.campaign("second").directory.glob("*/*/nodes/*/ranks/build.log")]
+    assert len(builds) >= 4
+    assert all("used again: " in text and "package slower==" in text for text in builds)

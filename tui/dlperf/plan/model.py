@@ -178,6 +178,8 @@ class Version:
     """Of the container."""
     requirements: str = ""
     """Lock that takes the place of the framework's."""
+    packages: str = ""
+    """Those of the lock that the other side's lacks, with their versions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,20 @@
 """Plan two versions of a program side by side in one campaign: commits, environments, locks or images. Pure."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from dlperf.catalog.axes import REVISION
 from dlperf.errors import RequestError
+from dlperf.plan.launch import INSTALLER
 from dlperf.plan.model import Launch, Plan, PlannedConfiguration, Version
 
 ACTIVATE = "bin/activate"
 """What sources a Python environment, below its folder."""
+FACTS = ("commit", "image", "packages")
+"""What a version states of itself, among the facts of its configurations."""
 
 
 def plan_versions(plan: Plan, versions: Iterable[Version], repeats: int, uncounted: int = 0) -> Plan:
@@ -38,7 +42,7 @@ def _of_version(item: PlannedConfiguration, version: Version) -> PlannedConfigur
         configuration=replace(point, axes=(*point.axes, (REVISION, version.label))),
         launch=_launch(item.launch, version),
         version=version,
-        facts=item.facts | {name: text for name in ("commit", "image") if (text := getattr(version, name))},
+        facts=item.facts | {name: text for name in FACTS if (text := getattr(version, name))},
     )
 
 
@@ -49,8 +53,8 @@ def _unfit(item: PlannedConfiguration, version: Version) -> str | None:
         return f"has an axis {REVISION} already"
     if version.image:
         return None if launch.container else "runs in no container: name its image as `container`"
-    if version.requirements:
-        return None if launch.requirements else "its framework has no locked `requirements`"
+    if version.requirements and launch.requirements:
+        return None
     return "runs in a container: compare its images (image:NAME)" if launch.container else None
 
 
@@ -66,7 +70,14 @@ def _launch(launch: Launch, version: Version) -> Launch:
 
 
 def _with_lock(launch: Launch, lock: str) -> Launch:
+    """Install a lock in place of the one that the framework names, or before the packages of the node's Python."""
     before = launch.requirements
+    if not before:
+        install = shlex.join(((*launch.interpreter, "python3")[0], INSTALLER, "install", lock, "site"))
+        path = ":".join(filter(None, ("{build}/site", launch.env.get("PYTHONPATH"))))
+        env = launch.env | {"PYTHONPATH": path}
+        files, build = (*launch.files, lock, INSTALLER), (install, *launch.build)
+        return replace(launch, files=files, build=build, requirements=lock, env=env)
     files = tuple(lock if name == before else name for name in launch.files)
     build = (launch.build[0].replace(before, lock), *launch.build[1:])  # the first line installs it
     return replace(launch, files=files, build=build, requirements=lock)

@@ -51,7 +51,7 @@ def obstacles(pairs: Sequence[Pair]) -> list[Message]:
 def _caveats(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
     for row in (a, b):
         found = (item for item in row.caveats if item.code not in SAID)
-        yield from (message("with_caveat", framework=row.framework, why=item.message) for item in found)
+        yield from (message("with_caveat", framework=_name(row), why=item.message) for item in found)
 
 
 def _unequal_settings(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:
@@ -96,7 +96,12 @@ def _unequal_losses(pairs: Sequence[Pair]) -> Iterator[Message]:
     a, b = pairs[0]
     left, right = losses_of(pairs)
     if any((*left, *right)) or family_of(a.framework) != family_of(b.framework):
-        yield from unlike_losses(left, right, a.framework, b.framework)
+        yield from unlike_losses(left, right, _name(a), _name(b))
+
+
+def _name(row: ConfigurationResult) -> str:
+    """Return the framework, or the version where two of one are compared."""
+    return str(row.setting(REVISION)) if REVISION in dict(row.axes) else row.framework
 
 
 def _machines(a: ConfigurationResult, b: ConfigurationResult) -> Iterator[Message]:

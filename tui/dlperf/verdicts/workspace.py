@@ -1,6 +1,6 @@
 """Compare rows and the conditions under which they were measured, as ``dlperf compare`` does."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from dlperf.errors import DlperfError
@@ -11,6 +11,7 @@ from dlperf.runs.store import read_campaign
 from dlperf.table.conditions import differences, row_conditions
 from dlperf.table.load import Filters, load_results
 from dlperf.table.model import ConfigurationResult
+from dlperf.verdicts.claims import Claim
 from dlperf.verdicts.compare import Comparisons, compare, parse_selector
 
 Plan = dict[str, PlannedConfiguration]
@@ -50,10 +51,17 @@ def compare_in_workspace(
     """
     rows = load_results(workspace, Filters(metrics=(metric,) if metric else ()), complain)
     found = compare(rows, parse_selector(a, rows), parse_selector(b, rows), loss=loss)
-    campaigns = {row.campaign for pair in found.pairs for row in (pair.a, pair.b)}
-    plans = {name: planned_configurations(workspace, name) for name in campaigns}
-    pairs = []
-    for pair in found.pairs:
-        planned = (plans[row.campaign].get(row.id) for row in (pair.a, pair.b))
-        pairs.append(replace(pair, differences=differences(pair.a, pair.b, *planned)))
-    return replace(found, pairs=tuple(pairs))
+    return replace(found, pairs=tuple(with_differences(workspace, found.pairs)))
+
+
+def with_differences(workspace: WorkspacePaths, pairs: Iterable[Claim]) -> Iterator[Claim]:
+    """Yield pairs with the conditions in which the two sides of each differ."""
+    plans: dict[str, Plan] = {}
+
+    def planned(row: ConfigurationResult) -> PlannedConfiguration | None:
+        if row.campaign not in plans:
+            plans[row.campaign] = planned_configurations(workspace, row.campaign)
+        return plans[row.campaign].get(row.id)
+
+    for pair in pairs:
+        yield replace(pair, differences=differences(pair.a, pair.b, planned(pair.a), planned(pair.b)))

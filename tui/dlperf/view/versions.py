@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -27,6 +28,10 @@ from dlperf.verdicts.trials import scores
 if TYPE_CHECKING:
     from dlperf.messages import Message
     from dlperf.verdicts.inference.commit_search import History, Step
+
+
+IMAGE, LOCK = "image:", "env:"
+"""How the name of an image or of a lock begins among versions."""
 
 
 def add_worktrees(planned: Iterable[PlannedConfiguration]) -> None:
@@ -96,21 +101,39 @@ def find_versions(workspace: WorkspacePaths, plan: Plan, sides: Mapping[str, str
     Raises:
         RequestError: there is none of such a name.
     """
-    stated = {side: _stated_version(workspace, side, text) for side, text in sides.items()}
+    stated = {side: _stated_version(side, text) for side, text in sides.items()}
     if all(stated.values()):
-        return [version for version in stated.values() if version]
+        return list(_with_packages(workspace, [version for version in stated.values() if version]))
     checkout = checkout_of(plan)
     return [version or find_version(workspace, checkout, side, sides[side]) for side, version in stated.items()]
 
 
-def _stated_version(workspace: WorkspacePaths, side: str, text: str) -> Version | None:
-    kind, _, name = text.partition(":")
-    if kind == "image" and name:
-        return image_version(side, name)
-    if kind == "env" and name:
-        locked_requirements(name, workspace.catalog)
-        return Version(_label(side, name), requirements=name)
+def _stated_version(side: str, text: str) -> Version | None:
+    if text in (IMAGE, LOCK):
+        raise RequestError(f"--{side} {text}: no name after the colon")
+    if text.startswith(IMAGE):
+        return image_version(side, text.removeprefix(IMAGE))
+    if text.startswith(LOCK):
+        return Version(_label(side, text.removeprefix(LOCK)), requirements=text.removeprefix(LOCK))
+    if Path(text).is_file():
+        raise RequestError(f"--{side} {text}: a file: name a lock of catalog/workloads as {LOCK}{Path(text).name}")
     return None
+
+
+def _with_packages(workspace: WorkspacePaths, versions: Sequence[Version]) -> Iterator[Version]:
+    """Let each version state the packages of its lock that those of the others lack.
+
+    Raises:
+        RequestError: a lock is missing, or a line of it has no exact version or no hash.
+    """
+    names = [version.requirements for version in versions if version.requirements]
+    packages = {
+        name: frozenset(item.line.partition(" --hash")[0] for item in locked_requirements(name, workspace.catalog))
+        for name in names
+    }
+    common = frozenset[str]().union(*packages.values()).intersection(*packages.values())
+    for version in versions:
+        yield replace(version, packages=", ".join(sorted(packages.get(version.requirements, common) - common)))
 
 
 def image_version(side: str, image: str) -> Version:

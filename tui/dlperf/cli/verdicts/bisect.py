@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 commands = typer.Typer()
 
-IMAGE = "image:"
 DIGITS = 12
 """Of a commit in a note."""
 
@@ -77,9 +76,13 @@ def _history(workspace: WorkspacePaths, plan: Plan, good: str, bad: str) -> tupl
     """Return what is searched, and the function that makes a version of a commit or an image."""
     from dlperf.view import versions
 
-    if good.startswith(IMAGE) and bad.startswith(IMAGE):
-        images = versions.dated_images(good.removeprefix(IMAGE), bad.removeprefix(IMAGE))
+    if good.startswith(versions.IMAGE) and bad.startswith(versions.IMAGE):
+        images = versions.dated_images(*(text.removeprefix(versions.IMAGE) for text in (good, bad)))
         return images, partial(versions.image_version, "c")
+    for text in (good, bad):
+        if text.startswith((versions.IMAGE, versions.LOCK)):
+            advice = f"compare two by `dlperf ab --a {good} --b {bad}`"
+            raise RequestError(f"{text}: a search is between two commits or two dated images: {advice}")
     checkout = versions.checkout_of(plan)
     history = versions.read_history(checkout, *versions.find_range(checkout, good, bad))
     return history, partial(versions.find_version, workspace, checkout, "c")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
@@ -163,8 +163,13 @@ def _print_comparisons(outcome: Comparisons) -> None:
         units = "GPUs, each on its own" if pair.b.gpus_total == 1 else "machines"
         over = f"the kind, over {len(pair.machines)} {units}"
         print_note(f"{pair.b.id}: A and B are medians, B/A, interval, p and verdict are of {over}")
-    for difference, count in Counter(text for pair in outcome.pairs for text in pair.differences).items():
-        print_note(f"different conditions, {count} of {len(outcome.pairs)}: {difference}")
+    print_differences(outcome.pairs)
+
+
+def print_differences(pairs: Sequence[Claim]) -> None:
+    """Print the conditions in which the two sides of pairs differ, and of how many pairs."""
+    for difference, count in Counter(text for pair in pairs for text in pair.differences).items():
+        print_note(f"different conditions, {count} of {len(pairs)}: {difference}")
 
 
 def _print_site_claims(workspace: WorkspacePaths, outcome: Comparisons) -> None:

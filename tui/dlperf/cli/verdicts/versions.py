@@ -12,6 +12,7 @@ import typer
 from dlperf.cli import options
 from dlperf.cli.output import print_note
 from dlperf.cli.selection import AXES, possible_plan, selecting
+from dlperf.cli.verdicts.comparing import print_differences
 from dlperf.cli.verdicts.deciding import Budget, Deciding, budget_of, code_of, options_of
 from dlperf.cli.verdicts.gates import print_judgements
 from dlperf.errors import ExitCode
@@ -49,8 +50,10 @@ def ab(
     1 if B is worse or gives no value, with 4 if it cannot be told, as of a B some of whose trials failed.
 
     The recipe's `workdir` names the checkout. While the campaign runs, commits are checked out in runs/.versions. An
-    image takes the place of the framework's container, a lock of catalog/workloads that of its requirements.
+    image takes the place of the framework's container, a lock of catalog/workloads that of its requirements; where it
+    has none, the lock is installed before the packages of the machine's Python.
     """
+    from dlperf.verdicts.workspace import with_differences
     from dlperf.view import versions
 
     spending, chosen = budget_of(budget), options_of(loss, max_repeats)
@@ -58,6 +61,7 @@ def ab(
     sides = versions.find_versions(workspace, plan, {"a": a, "b": b})
     found, code, _ = Turns(workspace, plan, yes, spending, chosen).run(sides, name)
     verdict = print_judgements(found, f"A ({sides[0].label})", ci)
+    print_differences(tuple(with_differences(workspace, (item.pair for item in found if item.pair))))
     _print_reasons(found)
     raise typer.Exit(code_of(code, verdict))
 
