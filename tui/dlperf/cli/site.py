@@ -26,7 +26,7 @@ def build_site(
     """Build the site from runs/, in English and Chinese."""
     from dlperf.report.build import build_site as build
 
-    site = build(current_workspace(context), out, strict, edition)
+    site = build(current_workspace(context), out, strict, edition, print_note)
     for line in (*site.missing, *site.warnings.splitlines()):
         print_note(line)
     if as_json:

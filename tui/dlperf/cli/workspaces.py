@@ -133,7 +133,7 @@ def quickstart(
     code = run_in_foreground(workspace, create_campaign(workspace, plan))
     if code:
         raise typer.Exit(code)
-    build = build_site(workspace)
+    build = build_site(workspace, say=print_note)
     print_note(f"{build.pages} pages built in {build.seconds:.0f} s; open in a browser:")
     print_text(str(build.out / "index.html"))
 

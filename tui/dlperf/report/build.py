@@ -1,7 +1,7 @@
 """``dlperf build-site``: results → Markdown pages and files in ``site/build`` → ``site/html``."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -72,7 +72,11 @@ class SiteBuild:
 
 
 def build_site(
-    workspace: WorkspacePaths, out: Path | None = None, strict: bool = False, edition: str = ""
+    workspace: WorkspacePaths,
+    out: Path | None = None,
+    strict: bool = False,
+    edition: str = "",
+    say: Callable[[str], object] = lambda _: None,
 ) -> SiteBuild:
     """Write the pages and build the site.
 
@@ -81,6 +85,7 @@ def build_site(
         strict: treat warnings of MkDocs (a broken link, a missing page), suspected secrets, and kept results that are
             not what their logs give as errors.
         edition: name under which a copy is kept; none if empty.
+        say: called with what is done next, which may take a minute.
 
     Raises:
         DlperfError: results cannot be read, or MkDocs failed.
@@ -93,19 +98,22 @@ def build_site(
     if edition:
         refuse_edition(workspace, edition)
     notes = update_workspace(workspace)
+    say("reading the results …")
     data = load_site_data(workspace, edition)
     if strict and data.wrong:
         raise DlperfError(data.wrong[0])
+    say("writing the pages …")
     sources = write_pages(workspace, data)
+    pages = sum(name.endswith(".md") for name in sources.kept)
     unknown = without_secrets(workspace, data.campaigns)
     if strict:
         acknowledged = read_acknowledged(workspace.site / "acknowledged.yaml")
         refuse_leaks(without_acknowledged(sources.redacted, acknowledged), unknown)
     problems = [*notes, *data.problems, *sorted(set(sources.problems)), *report_lines(sources.redacted, unknown)]
+    say(f"MkDocs makes HTML of {pages:,} pages …")
     warnings = "".join(f"{problem}\n" for problem in problems) + build_html(workspace, out, strict, search_ranks(data))
     if edition:
         keep_edition(workspace, out, edition)
-    pages = sum(name.endswith(".md") for name in sources.kept)
     return SiteBuild(pages, sources.written, time.monotonic() - started, out, warnings, missing=missing_addresses(data))
 
 
