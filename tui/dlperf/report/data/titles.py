@@ -8,7 +8,7 @@ from dlperf.catalog.hardware import Hardware
 from dlperf.catalog.model import Case, Framework
 from dlperf.messages import Language
 from dlperf.report.data.contents import MEASURED, PUBLISHED, SiteContents
-from dlperf.report.names import printed_names
+from dlperf.report.data.names import printed_names
 
 FAMILIES = {
     "jax": "JAX",
