@@ -32,7 +32,7 @@ class Pick(NamedTuple):
     """Sentences."""
 
 
-class Choice(NamedTuple):
+class Fastest(NamedTuple):
     """What to know before a stack is chosen by these results."""
 
     picks: tuple[Pick, ...]
@@ -44,7 +44,7 @@ class Choice(NamedTuple):
     """Whether a machine ran several precisions."""
 
 
-def choice(page: Page, results: Results) -> Choice | None:
+def choice(page: Page, results: Results) -> Fastest | None:
     """Return what these results say of stacks that ran with settings of their own; None where there are none."""
     ran = [row for rows in of_many_settings(results) for row in rows if row.value is not None and is_training(row)]
     contests = [*grouped(ran, lambda row: (row.hardware, row.nodes, row.gpus, row.unit, numerics(row))).values()]
@@ -54,7 +54,7 @@ def choice(page: Page, results: Results) -> Choice | None:
     counts = [row.n or 0 for row in ran if _is_released(row)]
     trials = "–".join(map(str, distinct((min(counts), max(counts)))))
     places = [(row.hardware, row.gpus_total) for row, *_ in contests]
-    return Choice(tuple(picks), trials, min(counts) < CLAIM.least, len(places) > len(set(places)))
+    return Fastest(tuple(picks), trials, min(counts) < CLAIM.least, len(places) > len(set(places)))
 
 
 def _picks(page: Page, rows: Results) -> Iterable[Pick]:
