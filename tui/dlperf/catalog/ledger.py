@@ -10,6 +10,7 @@ from dlperf.catalog.entry import AxisName, Id, Model, Option
 ASPECTS = (
     *("model", "loss_function", "optimizer_settings", "synthetic_data", "seeds", "dropout"),
     *("running_statistics", "input_type", "layout", "pooling", "positions", "joined_products", "attention_kernel"),
+    *("activation", "normalization", "residual_cast"),
     *("word_gradient", "optimizer_update", "gradient_exchange", "host_waits"),
     *("compile", "cuda_graph", "own_kernels", "recomputation", "allocator"),
 )
