@@ -76,6 +76,16 @@ def test_a_program_whose_files_import_triton_names_its_kernels(case: str, framew
     assert str(told).startswith("Triton") == triton
 
 
+@pytest.mark.parametrize(
+    "case", [case for case, ledger in LEDGERS.items() if ledger and "jax-stock" in ledger.frameworks]
+)
+def test_a_ledger_says_of_one_program_alone_that_it_is_tuned_and_stock(case: str):
+    program = Path(recipe_of(case, "jax").command[0]).name
+    read = (WORKLOADS / name for name in (program, "jax_transformer.py") if name in recipe_of(case, "jax").files)
+    is_one = not any("options.stock" in path.read_text() for path in read)
+    assert (ledger_of(case).of("jax") == ledger_of(case).of("jax-stock")) == is_one
+
+
 @pytest.mark.parametrize(("case", "framework"), SIDES)
 def test_variables_that_set_the_allocator_are_named(case: str, framework: str):
     told = str(ledger_of(case).of(framework)["allocator"])

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import fmean, median
+from statistics import median
 
 from dlperf.catalog.ledger import Ledger
-from dlperf.messages import N_
 from dlperf.messages.numbers import change
 from dlperf.report import figures
 from dlperf.report import markdown as md
@@ -13,18 +12,16 @@ from dlperf.report.answer import Answer, chip, gpus_of, work_of
 from dlperf.report.best import program_words
 from dlperf.report.data import distinct, grouped
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.reports.effort import explained, idle_shares, tuning_gain, while_busy
 from dlperf.report.pages.reports.grounds import deciding, overturning, p_made
 from dlperf.report.views import FigureView, Lead, Link
 from dlperf.table.model import ConfigurationResult
 from dlperf.verdicts.claims import DECIDED, Claim
-from dlperf.verdicts.conditions import idle_of
 
 MOST_REASONS = 2
 """Reasons for no claim in a headline."""
 HIGHER_CLOCK = 1.01
 """Smallest ratio of clocks that is shown: a lead of that size may be the clock's."""
-LONGER_IDLE = 0.01
-"""Smallest difference of idle shares that is shown."""
 
 
 def lead(page: Page, answer: Answer) -> Lead:
@@ -51,7 +48,9 @@ def lead(page: Page, answer: Answer) -> Lead:
         losses=_losses(page, found),
         elsewhere=_elsewhere(page, found),
         untried=_untried(page, found),
-        explained=_explained(page, found),
+        explained=explained(page, found, _ledger(page, found)),
+        busy=while_busy(page, found),
+        tuning=tuning_gain(page, found, _ledger(page, found)),
         p_made=p_made(page, found),
         overturning=overturning(page, found),
     )
@@ -106,32 +105,20 @@ def _ledger(page: Page, found: Claim) -> Ledger | None:
 def _untried(page: Page, found: Claim) -> str:
     """Return what the ledger says was not measured of the two programs of a claim, that of the side behind first."""
     ledger, better = _ledger(page, found), found.of_better
-    if ledger and better.b.tuning == "stock":
-        return page._(
+    if ledger is None:
+        return ""
+    texts = [
+        page.language.colon.join((page.data.framework_title(row.framework, row.campaign), page._(text)))
+        for row in (better.a, better.b)
+        if (text := ledger.untried.get(row.framework, ""))
+    ]
+    if better.b.tuning == "stock":
+        left_out = page._(
             "the changes that make the tuned programs faster: stock programs follow each framework's documentation "
             "and leave them out"
         )
-    texts = ((row, ledger.untried.get(row.framework, "")) for row in (better.a, better.b)) if ledger else ()
-    return page.language.semicolon.join(
-        page.language.colon.join((page.data.framework_title(row.framework, row.campaign), page._(text)))
-        for row, text in texts
-        if text
-    )
-
-
-def _explained(page: Page, found: Claim) -> str:
-    """Return how much of a lead what the ledger estimates explains."""
-    ledger, better = _ledger(page, found), found.of_better
-    share = ledger.percent_behind(better.a.framework, better.b.framework) / 100 if ledger else 0.0
-    gain = (better.gain or 1.0) - 1
-    if not share:
-        return ""
-    text = (
-        N_("Explained by estimates from bytes: about {share} of {lead}; the rest is not explained.")
-        if share < gain
-        else N_("Estimates from bytes explain more than the lead: about {share} against {lead}.")
-    )
-    return page._(text, share=md.unbreakable(figures.percent(share)), lead=md.unbreakable(figures.percent(gain)))
+        texts.insert(0, left_out)
+    return page.language.semicolon.join(texts)
 
 
 def _elsewhere(page: Page, found: Claim) -> str:
@@ -205,13 +192,9 @@ def _clock_and_power(page: Page, sides: Sequence[Sequence[ConfigurationResult]])
 
 def _idle(page: Page, sides: Sequence[Sequence[ConfigurationResult]]) -> list[str]:
     """Return the idle share of the window of each side if they differ: a host that launches late is no slow kernel."""
-    shares = [fmean(map(idle_of, rows)) for rows in sides]
-    known = all(trial.idle is not None for rows in sides for row in rows for trial in row.usable_trials)
-    if not known or max(shares) - min(shares) < LONGER_IDLE:
-        return []
     return [
         f"{page.data.framework_title(rows[0].framework, rows[0].campaign)} {md.unbreakable(figures.percent(share))}"
-        for rows, share in zip(sides, shares, strict=True)
+        for rows, share in zip(sides, idle_shares(sides), strict=False)
     ]
 
 
