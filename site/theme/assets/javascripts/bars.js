@@ -103,7 +103,11 @@
   }
 
   /* What a model's best results are the best of: accelerator, family of frameworks, and of our own the precision. */
-  const kindOf = row => [of(row, "chip"), of(row, "family"), of(row, "published") ? "" : of(row, "precision")].join("|");
+  const kindBy = name => row => [of(row, "chip"), of(row, name), of(row, "published") ? "" : of(row, "precision")].join("|");
+  const kindOf = kindBy("family");
+
+  /* The same of each program: under a filter, the best of a family would hide the others that have results there. */
+  const programOf = kindBy("framework");
 
   /* What tells two results of the same name and conditions apart, the most telling first. */
   const APART = [programText, batchText, row => of(row, "settings"), row => of(row, "hardware"), row => of(row, "source"), row => of(row, "date")];
@@ -202,5 +206,5 @@
   }
 
   window.dlperf = { data, at, open, chosen, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, togetherText, scaleText, programText, element, ranked,
-    bestOf, kindOf, named, barsOf, credit, caveatsOf, notesOf, doubt, list, picture, SHARES };
+    bestOf, kindOf, programOf, named, barsOf, credit, caveatsOf, notesOf, doubt, list, picture, SHARES };
 })();

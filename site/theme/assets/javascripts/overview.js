@@ -30,7 +30,8 @@
     offer(form.scale, [["", data.words.all], ...named(distinct(known.map(gpusOf)).sort((a, b) => a - b))], wanted.scale);
     const matching = known.filter(row => (!form.precision.value || of(row, "precision") === form.precision.value) &&
       (!form.scale.value || gpusOf(row) === Number(form.scale.value)));
-    const shown = dlperf.bestOf(matching, metric, dlperf.kindOf);
+    const isFiltered = form.precision.value || form.scale.value;
+    const shown = dlperf.bestOf(matching, metric, isFiltered ? dlperf.programOf : dlperf.kindOf);
     const own = shown.find(row => !of(row, "published")) || shown[0];
     offer(form.baseline, shown.map(row => [titleOf(row), titleOf(row)]), wanted.baseline || (own && titleOf(own)));
     return { ofCase, metric, shown };
