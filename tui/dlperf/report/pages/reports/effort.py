@@ -52,8 +52,8 @@ def explained(page: Page, found: Claim, ledger: Ledger | None) -> str:
     gain = better.gain or 1.0
     waiting = max(gain - (busy_gain(better) or gain), 0.0) if found.verdict.code in DECIDED else 0.0
     estimated = ledger.percent_behind(better.a.framework, better.b.framework) / 100 if ledger else 0.0
-    named = ((N_("the longer idle time"), waiting), (N_("estimates"), estimated))
-    reasons = [f"{page._(name)} ({_percent(part)})" for name, part in named if part]
+    named = ((N_("the longer idle time ({share})"), waiting), (N_("estimates ({share})"), estimated))
+    reasons = [page._(text, share=_percent(part)) for text, part in named if part]
     if not reasons:
         return ""
     text = (
@@ -80,12 +80,16 @@ def tuning_gain(page: Page, found: Claim, ledger: Ledger | None) -> str:
 
 
 def _over_stock(page: Page, row: ConfigurationResult) -> float | None:
-    """Return the ratio of a framework's tuned to its stock program, by the best results of each on a machine."""
-    best = {
-        tuning: max((page.data.joint(one).score for one in _same_work(page, row) if one.tuning == tuning), default=0.0)
-        for tuning in ("tuned", "stock")
-    }
+    """Return the ratio of a framework's tuned to its stock program, by the results of each on most GPUs."""
+    best = {tuning: _score(page, row, tuning) for tuning in ("tuned", "stock")}
     return best["tuned"] / best["stock"] if all(best.values()) else None
+
+
+def _score(page: Page, row: ConfigurationResult, tuning: str) -> float:
+    """Return the score of the result on most GPUs, of which a single one may be a fast one; 0 without any."""
+    found = (one for one in _same_work(page, row) if one.tuning == tuning)
+    joint = ((len(page.data.together(one)), page.data.joint(one).score) for one in found)
+    return max(joint, default=(0, 0.0))[1]
 
 
 def _same_work(page: Page, row: ConfigurationResult) -> Iterator[ConfigurationResult]:
