@@ -162,6 +162,17 @@ def test_a_search_for_a_gpu_finds_one_of_it_before_the_parts_of_a_host() -> None
     assert ranks["results/hardware/one.html"] > 1 > ranks["results/hardware/parts.html"]
 
 
+def test_gpus_of_a_host_that_ran_alone_are_no_cluster() -> None:
+    one = load_catalog().hardware["h200"]
+    entry = one.model_copy(update={"gpus_per_node": 1, "nodes": one.nodes[:1] * 8})
+    alone = measured("alpha", hardware=entry.id)
+    data = replace(sample(), hardware={entry.id: entry}, results=(alone,))
+    assert "1 × 1 (up to 8 separate GPUs, each alone)" in hardware_index(ENGLISH, data)
+    assert "1 (one of up to 8 separate GPUs)" in hardware(ENGLISH, data, entry.id, (alone,), ())
+    together = measured("alpha", 4, 1600.0, hardware=entry.id)
+    assert "separate" not in hardware_index(ENGLISH, replace(data, results=(alone, together)))
+
+
 def test_a_cluster_has_the_nodes_that_a_job_may_have() -> None:
     cluster = load_catalog().hardware["h200"].model_copy(update={"slurm": SlurmOptions(partition="gpu", max_nodes=3)})
     data = replace(sample(), hardware={"v100": cluster})

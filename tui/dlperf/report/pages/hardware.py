@@ -39,7 +39,7 @@ def hardware(
         description=entry.description if entry else "",
         source=entry.source if entry else "",
         headlines=headlines(page, [answer for answer in found if answer.best.hardware == name]),
-        facts=entry and _facts(page, entry),
+        facts=entry and _facts(page, entry, results),
         accelerator=accelerator,
         accelerator_numbers=accelerator and _accelerator_numbers(page, accelerator),
         figures=page.all_figures(results, ("case", "framework")),
@@ -64,28 +64,39 @@ def _search_rank(entry: Hardware) -> float | None:
 def hardware_index(language: Language, data: SiteData) -> str:
     page = Page(language, data, at.HARDWARE)
     rows = [
-        (page.hardware_link(name), _accelerator_title(data, name), _size(data, name, results), *page.counts(results))
+        (page.hardware_link(name), _accelerator_title(data, name), _size(page, name, results), *page.counts(results))
         for name, results in sorted(data.of_hardware.items(), key=lambda item: (*data.most_measured(item[1]), item[0]))
     ]
     table = page.table(("hardware", "accelerator", "nodes_gpus", *COUNTS), rows)
     return page.render("hardware_index.md.j2", machines=[("", table)] if rows else [])
 
 
-def _size(data: SiteData, name: str, results: Sequence[ConfigurationResult]) -> str:
+def _size(page: Page, name: str, results: Sequence[ConfigurationResult]) -> str:
     """Return nodes and GPUs of each; for a machine known from reports only, the largest scale with a result."""
-    entry = data.hardware.get(name)
+    entry = page.data.hardware.get(name)
+    if entry and _runs_alone(entry, results):
+        return page._("1 × 1 (up to {count} separate GPUs, each alone)", count=str(max_nodes(entry)))
     if entry:
         return md.unbroken(f"{max_nodes(entry)} × {entry.gpus_per_node}")
     measured = [row for row in results if row.value is not None]
     return figures.scale_text(max(measured, key=lambda row: row.gpus_total)) if measured else ""
 
 
-def _facts(page: Page, entry: Hardware) -> TableView:
+def _runs_alone(entry: Hardware, results: Sequence[ConfigurationResult]) -> bool:
+    """Return whether the nodes are GPUs of one host, of which no result used two."""
+    hosts = {node.host for node in entry.nodes}
+    return len(hosts) < len(entry.nodes) and max((row.gpus_total for row in results), default=0) == 1
+
+
+def _facts(page: Page, entry: Hardware, results: Sequence[ConfigurationResult]) -> TableView:
+    nodes = str(max_nodes(entry))
+    if _runs_alone(entry, results):
+        nodes = page._("1 (one of up to {count} separate GPUs)", count=nodes)
     return page.facts(
         (
             (page._("Id"), Link(entry.id, code=True)),
             (page._("Accelerator"), _accelerator_title(page.data, entry.id) or "–"),
-            (page._("Nodes"), str(max_nodes(entry))),
+            (page._("Nodes"), nodes),
             (page._("GPUs per node"), str(entry.gpus_per_node)),
             (page._("Executor"), entry.executor),
             (page._("Price"), str(entry.price or "")),
