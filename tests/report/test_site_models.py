@@ -105,6 +105,29 @@ def test_a_result_that_nothing_of_its_work_stands_beside_has_no_share_of_the_bes
     assert [of_best(row) for row in (*rows, alone)] == ["100.0 %", "100.0 %", ""]
 
 
+def test_a_share_above_the_best_says_why_it_is_not_the_best() -> None:
+    once, often = (
+        of_trials(measured("alpha", value=value, precision="fp8", axes=(("layers", count),)), conditions=CONDITIONS)
+        for value, count in ((103.0, 1), (100.0, 3))
+    )
+    often = replace(often, trials=often.trials * 3, n=3)
+    once = replace(once, n=1)
+    of_best = quality_cells(Page(ENGLISH, SiteData((once, often)), at.HOME), (once, often))["of_best"]
+    share = of_best(once)
+    assert isinstance(share, FigureView)
+    assert (share.value, share.below) == ("103.0 %", "fewer trials than the best")
+    assert of_best(often) == "100.0 %"
+
+
+def test_a_result_left_out_for_a_caveat_says_so_instead_of_a_share_of_the_best() -> None:
+    rows = [measured(name, precision="fp8", axes=(("attention", name),)) for name in ("alpha", "beta")]
+    faulty = replace(measured("gamma", precision="fp8"), findings=(warning("one_synthetic_batch"),))
+    of_best = quality_cells(Page(ENGLISH, SiteData((*rows, faulty)), at.HOME), (*rows, faulty))["of_best"]
+    cell = of_best(faulty)
+    assert isinstance(cell, FigureView)
+    assert (cell.value, cell.missing) == ("left out for a caveat", True)
+
+
 def test_the_best_of_a_model_is_one_result_in_all_cells_of_its_row() -> None:
     rows = [
         replace(measured("alpha", gpus=1, value=100.0, mfu=0.4), findings=()),

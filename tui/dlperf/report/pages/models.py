@@ -148,17 +148,15 @@ def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, 
 
     One that nothing else of its work stands beside has no share.
     """
-    compared = [row for row in rows if is_training(row) and (not row.program_caveats or row.padding)]
+    compared = [row for row in rows if is_training(row) and _is_compared(row)]
     several = {key: same for key, same in grouped(compared, _work).items() if len(same) > 1}
-    best = {key: _best_value(page.data, same) for key, same in several.items()}
+    best = {key: _best(page.data, same) for key, same in several.items()}
 
     def of_best(row: ConfigurationResult) -> FigureView | str:
-        highest, value = best.get(_work(row)), figures.per_gpu(row)
-        if not highest or not value or row not in compared:
-            return ""
-        share = figures.percent(figures.unpadded_per_gpu(row) / highest)
-        address = at.html_address(page.path, at.configuration_page(row))
-        return FigureView(share, address, below=page._("without padding")) if row.padding else share
+        if best and is_training(row) and not _is_compared(row):
+            return FigureView(page._("left out for a caveat"), _address(page, row), missing=True)
+        highest = best.get(_work(row))
+        return _share(page, row, highest) if highest and figures.per_gpu(row) and row in compared else ""
 
     gpus = accelerators(page.data)
     return {
@@ -168,10 +166,35 @@ def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, 
     }
 
 
-def _best_value(data: SiteData, rows: Rows) -> float:
-    """Return the value of the result that home and Reports call the best, for one GPU."""
+def _is_compared(row: ConfigurationResult) -> bool:
+    """Whether a program has no fault but padding, which a share leaves out."""
+    return not row.program_caveats or bool(row.padding)
+
+
+def _best(data: SiteData, rows: Rows) -> ConfigurationResult | None:
+    """Return the result that home and Reports call the best, for one GPU."""
     sound = [row for row in rows if not row.program_caveats]
-    return max((figures.per_gpu(row) or 0.0 for row in best_rows(data, sound)), default=0.0)
+    return max(best_rows(data, sound), key=lambda row: figures.per_gpu(row) or 0.0, default=None)
+
+
+def _share(page: Page, row: ConfigurationResult, best: ConfigurationResult) -> FigureView | str:
+    """Return the share of the best, and why it does not count padding or is no best though it is higher."""
+    share = figures.unpadded_per_gpu(row) / figures.unpadded_per_gpu(best)
+    reasons = [page._("without padding")] if row.padding else []
+    if share > 1:
+        reasons.append(_why_no_best(page, row, best))
+    below = page.language.separator.join(reasons)
+    return FigureView(figures.percent(share), _address(page, row), below=below) if below else figures.percent(share)
+
+
+def _why_no_best(page: Page, row: ConfigurationResult, best: ConfigurationResult) -> str:
+    if not row.program_caveats and page.data.support(row) < page.data.support(best):
+        return page._("fewer trials than the best")
+    return page._("not the best for its trials or caveats")
+
+
+def _address(page: Page, row: ConfigurationResult) -> str:
+    return at.html_address(page.path, at.configuration_page(row))
 
 
 def _work(row: ConfigurationResult) -> tuple[object, ...]:
