@@ -267,6 +267,35 @@ def test_an_amount_stays_with_the_unit_that_it_was_typed_for(watched: Watched, s
     assert watched.errors == []
 
 
+def test_costs_name_program_and_precision_and_may_be_of_one_framework(watched: Watched, site: Path) -> None:
+    rows = (
+        measured("alpha", value=200.0, precision="fp8", hardware="h100"),
+        measured("beta", value=100.0, precision="fp8", hardware="h100"),
+        measured("beta", value=80.0, precision="bf16", hardware="h100"),
+        measured("beta", value=300.0, precision="bf16", hardware="h200"),
+        published("paddle", 8, 400.0, precision="bf16", hardware="h100"),
+    )
+    open_with(watched.page, site, rows, "#amount=144&fleet=8&price+H100=2&origin=0")
+    costs = watched.page.locator(".costs")
+    named = [cells(watched.page, row)[0].splitlines() for row in (1, 2)]
+    assert sorted(named) == [["H100", "Alpha · FP8"], ["H200", "Beta · BF16"]]
+    expect(costs).to_contain_text("The frameworks differ: ")
+    expect(costs).to_contain_text("used 8 GPUs together")
+    watched.page.locator("select[name=framework]").select_option("Beta")
+    watched.page.locator("select[name=precision]").select_option("BF16")
+    on_h100 = costs.locator("tbody tr", has_text="H100")
+    expect(on_h100.locator("td").first).to_have_text(re.compile("H100Beta · BF16"))
+    expect(on_h100.locator("td").nth(6)).to_have_text("1,000")
+    expect(costs).not_to_contain_text("The frameworks differ")
+    kept = watched.page.evaluate("location.href")
+    watched.page.goto("about:blank")
+    open_page(watched.page, kept.partition(PAGE)[0], kept.partition(PAGE)[2])
+    expect(watched.page.locator("select[name=framework]")).to_have_value("Beta")
+    watched.page.get_by_label("GPUs used").fill("1")
+    expect(costs).not_to_contain_text("together")
+    assert watched.errors == []
+
+
 @fonts
 @pytest.mark.parametrize("page", [PAGE, f"zh/{PAGE}"])
 def test_tables_drawn_while_typing_fit_a_phone(watched: Watched, site: Path, page: str) -> None:

@@ -18,8 +18,8 @@
 
   /* The results from which a reader chose to see some. */
   function chosenRows() {
-    const precision = field("precision").value, origin = field("origin").value;
-    return ofModel().filter(one => isAt(one, precision) && (!origin || String(of(one.row, "published")) === origin));
+    const precision = field("precision").value, origin = field("origin").value, framework = field("framework").value;
+    return ofModel().filter(one => isAt(one, precision) && (!origin || String(of(one.row, "published")) === origin) && (!framework || nameOf(one) === framework));
   }
 
   /* A result of each accelerator, of which rate, time and cost are, or the reader's own number. */
@@ -59,9 +59,25 @@
 
   function costRow(side, reference, prices) {
     const price = prices.get(side.chip) || null;
-    return [[side.chip], element("span", {}, text(side.perGpu), side.doubt && " ", side.doubt), text(millions(side)),
+    const program = side.one && element("small", {}, [nameOf(side.one), side.precision].join(" · "));
+    return [[side.chip, program && element("br"), program], element("span", {}, text(side.perGpu), side.doubt && " ", side.doubt), text(millions(side)),
       price ? money(price / millions(side)) : "", side.one ? side.one.kwh : "", timeOf(side), price && gpuHours(side) ? money(price * gpuHours(side)) : "",
       reference ? breakEven(side, reference, prices.get(reference.chip)) : "", side.said];
+  }
+
+  /* In what the rows are unlike, which are each the best of what was chosen. */
+  function unlikeSides(rows) {
+    const [frameworks, precisions] = [nameOf, precisionOf].map(by => distinct(rows.map(side => side.one).filter(Boolean).map(by)));
+    return [frameworks.length > 1 && say("unlike_frameworks", { frameworks: frameworks.join(words.separator) }),
+      precisions.length > 1 && say("unlike_precisions", { precisions: precisions.join(words.separator) }),
+      precisions.length === 1 && say("one_precision", { precision: precisions[0] })].filter(Boolean);
+  }
+
+  /* Whether no result of ours ran on the number of GPUs that a reader typed. */
+  function noneTogether() {
+    const gpus = number("fleet"), own = ofModel().filter(one => !of(one.row, "published"));
+    if (!(gpus > 1) || !own.length || field("origin").value === "1" || own.some(one => gpusOf(one.row) === gpus)) return [];
+    return [say("none_together", { model: of(own[0].row, "case"), gpus: text(gpus) })];
   }
 
   function showCost() {
@@ -69,13 +85,11 @@
     if (!rows.length) return out.replaceChildren(element("p", {}, data.words.no_rows));
     const first = rows.find(side => prices.get(side.chip));
     const unit = noun(unitOf());
-    out.replaceChildren(table(words.cost,
+    const said = [...noneTogether(), ...unlikeSides(rows)].map(one => element("p", { class: "small" }, one));
+    out.replaceChildren(...said, table(words.cost,
       [words.gpu, unitOf() + " · " + words.one_gpu, say("millions", { unit }), say("cost_per_million", { unit }), element("a", { href: energy }, say("kwh", { unit })),
         words.time, words.cost, first ? say("break_even", { gpu: first.chip, price: money(prices.get(first.chip)) }) : words.break_even_none, words.result],
       rows.map(side => costRow(side, first, prices)), 1));
-    const precisions = distinct(rows.map(side => side.precision).filter(Boolean));
-    const said = precisions.length > 1 ? say("unlike_precisions", { precisions: precisions.join(words.separator) }) : say("one_precision", { precision: precisions[0] });
-    if (precisions.length) out.append(element("p", {}, said));
   }
 
   Object.assign(dlperf.number, { showCost, money, costOf });

@@ -53,6 +53,7 @@
     const onChip = rows.filter(one => of(one.row, "chip") === field("gpu").value);
     const measured = distinct(onChip.map(precisionOf)).sort(), peaked = Object.keys((peaks[field("gpu").value] || [])[1] || {}).sort();
     offer("precision", distinct(["", ...measured, ...peaked]).map(name => [name, name || data.words.all]), wanted.precision);
+    offer("framework", distinct(["", ...rows.map(one => of(one.row, "framework")).sort()]).map(name => [name, name || data.words.all]), wanted.framework);
     const unit = unitOf();
     offer("as", readings(), wanted.as);
     const chips = distinct(rows.map(one => of(one.row, "chip"))), gpu = field("gpu").value;
@@ -140,7 +141,7 @@
 
   /* The address */
 
-  const KEPT = ["model", "gpu", "precision", "gpus", "value", "as", "batch", "sequence", "origin", "amount", "fleet", "first", "second"];
+  const KEPT = ["model", "gpu", "precision", "gpus", "value", "as", "batch", "sequence", "origin", "amount", "fleet", "framework", "first", "second"];
 
   function read() {
     const wanted = Object.fromEntries(dlperf.chosen());
