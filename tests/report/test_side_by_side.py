@@ -11,7 +11,9 @@ from site_sample import sample
 
 from dlperf.messages import ENGLISH
 from dlperf.messages.finding import warning
+from dlperf.report.pages.models import model
 from dlperf.report.pages.reports.report import report
+from dlperf.report.pages.your_number import your_number
 from dlperf.table.model import ConfigurationResult, Status
 
 
@@ -104,3 +106,12 @@ def test_where_one_stack_ran_there_is_no_choice_and_programs_of_ours_give_none()
     own = stack("beta", 400.0), stack("gamma", 500.0)
     assert "the only released stack here, so there is no choice" in chosen(released("alpha", 300.0), *own)[1]
     assert chosen(stack("alpha", 300.0), *own) == []
+
+
+def test_the_page_of_a_model_and_your_number_lead_to_which_stack_to_use() -> None:
+    own = stack("beta", 400.0), stack("gamma", 500.0)
+    for rows, said in (((released("alpha", 300.0), *own), True), ((stack("alpha", 300.0), *own), False)):
+        data = replace(sample(), results=rows)
+        for text in (model(ENGLISH, data, rows[0].case, rows), your_number(ENGLISH, data)):
+            assert ("Which stack should I use?" in text) is said
+            assert ('.html#which"' in text) is said

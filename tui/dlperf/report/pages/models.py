@@ -13,6 +13,7 @@ from dlperf.report.data.together import by_host
 from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.overview import best_rows
 from dlperf.report.pages.page import Cell, Page
+from dlperf.report.pages.stacks import is_sound, which_stack
 from dlperf.report.pages.your_number import accelerators, utilisation
 from dlperf.report.site import locations as at
 from dlperf.report.views import FigureView, Link, TableView
@@ -59,6 +60,7 @@ def model(language: Language, data: SiteData, case: str, results: Sequence[Confi
         title=page._("{case}, all sources", case=data.case_title(case)),
         shared=shared_title(page, case, results),
         your_number=page.your_number(case),
+        which_stack=which_stack(page, case),
         untried=_untried(page, case),
         stacks=len({family_of(row.framework) for row in ordered if data.is_ours(row.campaign)}) >= MANY_STACKS,
         narrow=any(map(figures.recipe_of, ordered)),
@@ -148,12 +150,12 @@ def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, 
 
     One that nothing else of its work stands beside has no share.
     """
-    compared = [row for row in rows if is_training(row) and _is_compared(row)]
+    compared = [row for row in rows if is_training(row) and is_sound(row)]
     several = {key: same for key, same in grouped(compared, _work).items() if len(same) > 1}
     best = {key: _best(page.data, same) for key, same in several.items()}
 
     def of_best(row: ConfigurationResult) -> FigureView | str:
-        if best and is_training(row) and not _is_compared(row):
+        if best and is_training(row) and not is_sound(row):
             return FigureView(page._("left out for a caveat"), _address(page, row), missing=True)
         highest = best.get(_work(row))
         return _share(page, row, highest) if highest and figures.per_gpu(row) and row in compared else ""
@@ -164,11 +166,6 @@ def quality_cells(page: Page, rows: Sequence[ConfigurationResult]) -> dict[str, 
         "mfu": lambda row: figures.percent(utilisation(page.data, gpus, row) if is_training(row) else None),
         MEMORY: lambda row: figures.optional(figures.metric_value(row, MEMORY)),
     }
-
-
-def _is_compared(row: ConfigurationResult) -> bool:
-    """Whether a program has no fault but padding, which a share leaves out."""
-    return not row.program_caveats or bool(row.padding)
 
 
 def _best(data: SiteData, rows: Rows) -> ConfigurationResult | None:

@@ -18,6 +18,7 @@ from dlperf.report.pages.explorer import by_relevance, script
 from dlperf.report.pages.overview import best_cells, best_of_origins, best_rows, ranked_models
 from dlperf.report.pages.page import Page
 from dlperf.report.pages.results.evidence import can_be_tested, commands_again, measuring_again
+from dlperf.report.pages.stacks import which_stack
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, FigureView, TableView
 from dlperf.table.families import family_of
@@ -52,6 +53,7 @@ def your_number(language: Language, data: SiteData) -> str:
         "your_number.md.j2",
         style=at.relative(page.path, at.YOUR_NUMBER_STYLE),
         table=_table(page),
+        which_stack=which_stack(page),
         pair=_best_known(data),
         apart=_apart(data),
         type=page._(type_text),

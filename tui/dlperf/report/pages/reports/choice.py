@@ -6,12 +6,12 @@ from typing import NamedTuple
 from dlperf.messages.numbers import four_digits
 from dlperf.report import figures
 from dlperf.report import markdown as md
-from dlperf.report.best import is_training, numerics
+from dlperf.report.best import numerics
 from dlperf.report.data import distinct, grouped
 from dlperf.report.data.together import by_host
 from dlperf.report.pages.models import MEMORY
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.reports.tables import of_many_settings
+from dlperf.report.pages.stacks import is_released, is_sound, stacks_run
 from dlperf.report.site import locations as at
 from dlperf.report.views import Link
 from dlperf.table.families import family_of
@@ -46,22 +46,22 @@ class Fastest(NamedTuple):
 
 def choice(page: Page, results: Results) -> Fastest | None:
     """Return what these results say of stacks that ran with settings of their own; None where there are none."""
-    ran = [row for rows in of_many_settings(results) for row in rows if row.value is not None and is_training(row)]
+    ran = stacks_run(results)
     contests = [*grouped(ran, lambda row: (row.hardware, row.nodes, row.gpus, row.unit, numerics(row))).values()]
     picks = [pick for rows in contests for pick in _picks(page, rows)]
     if not picks:
         return None
-    counts = [row.n or 0 for row in ran if _is_released(row)]
+    counts = [row.n or 0 for row in ran if is_released(row)]
     trials = "–".join(map(str, distinct((min(counts), max(counts)))))
     places = [(row.hardware, row.gpus_total) for row, *_ in contests]
     return Fastest(tuple(picks), trials, min(counts) < CLAIM.least, len(places) > len(set(places)))
 
 
 def _picks(page: Page, rows: Results) -> Iterable[Pick]:
-    released = sorted(filter(_is_released, rows), key=figures.unpadded_per_gpu, reverse=True)
-    sound = [row for row in released if not row.program_caveats or row.padding]
+    released = sorted(filter(is_released, rows), key=figures.unpadded_per_gpu, reverse=True)
+    sound = [row for row in released if is_sound(row)]
     if sound:
-        ours = [row for row in rows if not _is_released(row) and not row.program_caveats]
+        ours = [row for row in rows if not is_released(row) and not row.program_caveats]
         yield _pick(page, sound, [row for row in released if row not in sound], ours)
 
 
@@ -134,8 +134,3 @@ def _settings(page: Page, row: ConfigurationResult, beside: ConfigurationResult 
     apart = page._("on other GPUs") if beside and len(by_host((row, beside))) > 1 else ""
     said = figures.varying_axes(page.language, row, page.stated), taken, apart
     return page.language.separator.join(filter(None, said))
-
-
-def _is_released(row: ConfigurationResult) -> bool:
-    """Whether a result is of a stack as it was released, and not of a program of ours."""
-    return bool(row.options.get("stack"))

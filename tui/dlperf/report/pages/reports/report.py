@@ -23,6 +23,7 @@ from dlperf.report.pages.reports.fairness import fairness
 from dlperf.report.pages.reports.order import trials_in_order
 from dlperf.report.pages.results import pictures
 from dlperf.report.pages.results.profiles import profile_links
+from dlperf.report.pages.stacks import of_many_settings
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, Link, Listed, Prose, TableView, TextView, date, filled
 from dlperf.runs.published import PublishedFigure, PublishedReport
@@ -123,7 +124,7 @@ def _figures(page: Page, results: Results, shown: Results) -> dict[str, object]:
         shown: results in the chart above them.
     """
     units = distinct(row.unit for row in results)
-    listed = list(chain(*report_tables.of_many_settings(results)))
+    listed = list(chain(*of_many_settings(results)))
     compared = [*listed, *chain(*report_tables.contested(results))]
     return {
         "choice": choice(page, results),

@@ -12,6 +12,7 @@ from dlperf.report.data import distinct, grouped, is_published
 from dlperf.report.data.together import by_host
 from dlperf.report.pages.models import MEMORY, by_precision, quality_cells
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.stacks import of_many_settings
 from dlperf.report.views import ColumnView, FigureView, Link, Part, TableView, TextView, filled
 from dlperf.runs.published import PublishedReport
 from dlperf.table.model import ConfigurationResult
@@ -24,7 +25,6 @@ PER_GPU = (
     *("axes", "published_at"),
 )
 SIDE_BY_SIDE = ("precision", "framework", "figure", "of_best", "batch_size", "axes", "mfu", MEMORY, "samples_per_joule")
-MANY_FRAMEWORKS = 3
 AXES = ("framework", "hardware", "precision", "batch_size", "axes", "nodes_gpus", "figure", "unit")
 
 
@@ -68,18 +68,6 @@ def _hosts(page: Page, rows: Results) -> tuple[str, ...]:
     """Return on how many sets of GPUs the results of several GPUs were measured, where these are not the same."""
     sets = by_host(row for row in rows if row.gpus_total > 1)
     return (page._("measured on {count} sets of GPUs", count=str(len(sets))),) if len(sets) > 1 else ()
-
-
-def of_many_settings(results: Results) -> list[Results]:
-    """Return our results of each hardware and scale where most frameworks have no result of most settings."""
-    ours = [row for row in results if not is_published(row.campaign)]
-    return [rows for rows in grouped(ours, _place).values() if _is_sparse(rows)]
-
-
-def _is_sparse(rows: Results) -> bool:
-    frameworks = {row.framework for row in rows}
-    settings = {(row.precision, row.axes) for row in rows}
-    return len(frameworks) >= MANY_FRAMEWORKS and 2 * len(rows) < len(frameworks) * len(settings)
 
 
 def _values_first(rows: Results) -> Results:
@@ -229,10 +217,6 @@ def _stack(row: ConfigurationResult) -> tuple[str, str, str]:
 
 def _race(row: ConfigurationResult) -> tuple[object, ...]:
     return row.hardware, row.precision, figures.recipe_of(row), row.unit
-
-
-def _place(row: ConfigurationResult) -> tuple[object, ...]:
-    return row.hardware, row.nodes, row.gpus, row.unit
 
 
 def _series(row: ConfigurationResult) -> tuple[object, ...]:
