@@ -142,3 +142,10 @@ def test_what_a_ledger_adds_to_what_it_said_is_stated_of_kept_results_too():
     said = {"own_kernels": "none", "loss": "kept", "data": "tokens"}
     now = {"own_kernels": "Triton", "loss": "kept; 26 GB more", "pooling": "none"}
     assert continued(said, now) == {"own_kernels": "none", "loss": "kept; 26 GB more", "data": "tokens"}
+
+
+def test_what_the_ledger_says_besides_or_takes_back_is_told_where_it_goes_on_from_all_that_was_said():
+    said = {"model": "GPT-2", "pooling": "windows: 3,665 images/s", "cuda_graph": False}
+    now = {"model": "GPT-2", "pooling": "windows", "cuda_graph": "none", "normalization": "10 GB"}
+    assert continued(said, now) == {**now, "cuda_graph": False}
+    assert "normalization" not in continued({**said, "pooling": "slices"}, now)

@@ -41,9 +41,17 @@ def row_conditions(row: ConfigurationResult, planned: PlannedConfiguration | Non
 
 
 def continued(options: Mapping[str, Any], ledger: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was said of a program when it was planned; where the ledger goes on from that today, all of it."""
-    now = {name: ledger.get(name, told) for name, told in options.items()}
-    return {name: now[name] if str(now[name]).startswith(str(told)) else told for name, told in options.items()}
+    """Return what was said of a program when it was planned; where the ledger goes on from that today, or takes a part
+    of it back, what it says, and what it says besides if it does so of everything.
+    """
+    told = {name: text for name, text in options.items() if name in ledger and isinstance(text, str)}
+    now = {name: ledger[name] for name, text in told.items() if _goes_on(str(ledger[name]), text)}
+    is_whole = "model" in told and len(now) == len(told)
+    return {**options, **now, **{name: text for name, text in ledger.items() if is_whole and name not in options}}
+
+
+def _goes_on(now: str, told: str) -> bool:
+    return now.startswith(told) or told.startswith(now)
 
 
 def merged(rows: Iterable[ConfigurationResult]) -> dict[str, str]:
