@@ -13,7 +13,7 @@ from dlperf.report.data.together import by_host
 from dlperf.report.pages.hardware import shared_title
 from dlperf.report.pages.overview import best_rows
 from dlperf.report.pages.page import Cell, Page
-from dlperf.report.pages.stacks import is_sound, which_stack
+from dlperf.report.pages.reports.stacks import is_sound, which_stack
 from dlperf.report.pages.your_number import accelerators, utilisation
 from dlperf.report.site import locations as at
 from dlperf.report.views import FigureView, Link, TableView

@@ -17,8 +17,8 @@ from dlperf.report.data.together import apart
 from dlperf.report.pages.explorer import by_relevance, script
 from dlperf.report.pages.overview import best_cells, best_of_origins, best_rows, ranked_models
 from dlperf.report.pages.page import Page
+from dlperf.report.pages.reports.stacks import which_stack
 from dlperf.report.pages.results.evidence import can_be_tested, commands_again, measuring_again
-from dlperf.report.pages.stacks import which_stack
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, FigureView, TableView
 from dlperf.table.families import family_of

@@ -11,7 +11,7 @@ from dlperf.report.data import distinct, grouped
 from dlperf.report.data.together import by_host
 from dlperf.report.pages.models import MEMORY
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.stacks import is_released, is_sound, stacks_run
+from dlperf.report.pages.reports.stacks import is_released, is_sound, stacks_run
 from dlperf.report.site import locations as at
 from dlperf.report.views import Link
 from dlperf.table.families import family_of

@@ -21,9 +21,9 @@ from dlperf.report.pages.reports.choice import choice
 from dlperf.report.pages.reports.conditions import conditions
 from dlperf.report.pages.reports.fairness import fairness
 from dlperf.report.pages.reports.order import trials_in_order
+from dlperf.report.pages.reports.stacks import of_many_settings
 from dlperf.report.pages.results import pictures
 from dlperf.report.pages.results.profiles import profile_links
-from dlperf.report.pages.stacks import of_many_settings
 from dlperf.report.site import locations as at
 from dlperf.report.views import ColumnView, Link, Listed, Prose, TableView, TextView, date, filled
 from dlperf.runs.published import PublishedFigure, PublishedReport

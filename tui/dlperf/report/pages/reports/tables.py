@@ -12,7 +12,7 @@ from dlperf.report.data import distinct, grouped, is_published
 from dlperf.report.data.together import by_host
 from dlperf.report.pages.models import MEMORY, by_precision, quality_cells
 from dlperf.report.pages.page import Page
-from dlperf.report.pages.stacks import of_many_settings
+from dlperf.report.pages.reports.stacks import of_many_settings
 from dlperf.report.views import ColumnView, FigureView, Link, Part, TableView, TextView, filled
 from dlperf.runs.published import PublishedReport
 from dlperf.table.model import ConfigurationResult
