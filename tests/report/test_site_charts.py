@@ -20,6 +20,7 @@ from dlperf.catalog.palette import colour_number, family_number, palette
 from dlperf.derived.timeline import thinned
 from dlperf.messages import CHINESE, ENGLISH
 from dlperf.messages.finding import warning
+from dlperf.messages.numbers import four_digits
 from dlperf.report.build import overview_pages
 from dlperf.report.charts import svg
 from dlperf.report.charts.axis import linear, tick_text
@@ -187,6 +188,14 @@ def test_the_chart_of_home_shows_our_results_at_each_precision_and_those_of_othe
     rows += [measured("beta", value=710.0, precision="bf16"), doubtful, published("paddle", 1, 1438.0)]
     (chart,) = model_charts(Page(ENGLISH, SiteData(tuple(rows)), "index.md"))
     assert sorted(bar.figure.value for _, bars in chart["groups"] for bar in bars) == ["1,438", "700", "710", "900"]
+
+
+def test_a_padded_result_is_ranked_and_drawn_without_its_padding() -> None:
+    padded = replace(measured("alpha", value=1000.0), findings=(warning("padded_tokens"),))
+    (chart,) = model_charts(Page(ENGLISH, SiteData((padded, measured("beta", value=950.0))), "index.md"))
+    bars = [bar for _, found in chart["groups"] for bar in found]
+    assert [bar.figure.value for bar in bars] == ["950", four_digits(1000.0 * (1 - padded.padding))]
+    assert ["without padding" in bar.aside for bar in bars] == [False, True]
 
 
 def test_a_chinese_page_has_chinese_colons_in_its_charts() -> None:

@@ -45,3 +45,27 @@ def test_under_a_filter_a_program_is_drawn_if_and_only_if_it_has_a_result(watche
     found = watched.page.evaluate(UNDER_EACH_FILTER)
     assert max(len(known) for _, known in found) > 1
     assert [drawn for drawn, _ in found] == [known for _, known in found]
+
+
+PAD_THE_FIRST = """() => {
+    const { data, at, of } = dlperf, form = document.querySelector(".overview form");
+    const redraw = () => form.precision.dispatchEvent(new Event("change", { bubbles: true }));
+    const first = () => form.closest("figure").querySelector(".bars li");
+    const read = () => [first().querySelector(".name").innerText, first().querySelector(".value a").title];
+    redraw();
+    const before = read(), address = first().querySelector(".value a").href;
+    data.rows.filter(row => address.endsWith(dlperf.addressOf(row).split("/").pop()))
+        .forEach(row => { row[at.padding] = 0.001; });
+    redraw();
+    return [before, read()];
+}"""
+"""Name and value of the first bar, and the same once a thousandth of the value counts padding."""
+
+
+def test_a_bar_leaves_out_padding_and_says_so(watched: Watched, address: str) -> None:
+    watched.page.goto(address + "index.html")
+    expect(watched.page.locator(".overview fieldset").first).to_be_enabled()
+    (name, value), (padded, unpadded) = watched.page.evaluate(PAD_THE_FIRST)
+    assert "without padding" not in name
+    assert padded.endswith("without padding")
+    assert float(unpadded) == pytest.approx(float(value) * 0.999)

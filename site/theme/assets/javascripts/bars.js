@@ -3,6 +3,7 @@
   "use strict";
 
   const SHARES = ["spread", "efficiency", "mfu", "roofline"];
+  const UNPADDED = ["value", "per_gpu", "per_joule"];
   const PER_SECOND = /\/s$/;
   const APART_BY = " · ";
   const data = { columns: [], names: {}, metrics: {}, words: {}, also: {}, rows: [] };
@@ -36,6 +37,10 @@
     const [, value = null] = metricIn(row, metric);
     return value;
   }
+
+  /* What a result is ranked and drawn by, as unpadded_per_gpu does: a throughput without the share that counts padding. */
+  const isUnpadded = (row, metric) => Boolean(of(row, "padding")) && UNPADDED.includes(metric);
+  const compared = (row, metric) => isUnpadded(row, metric) ? measure(row, metric) * (1 - of(row, "padding")) : measure(row, metric);
 
   /* Id and value; a metric that rests on more than the trial, such as a price, also has its own unit, and what it rests on. */
   function metricIn(row, metric) {
@@ -87,7 +92,7 @@
 
   /* Best first. */
   const ranked = (rows, metric) => rows.slice().sort((a, b) =>
-    (measure(b, metric) - measure(a, metric)) * (isLower(a, metric) ? -1 : 1));
+    (compared(b, metric) - compared(a, metric)) * (isLower(a, metric) ? -1 : 1));
 
   /* The best row of each key, the best first, as best_of of best.py chooses it: of those with most support the highest;
      if it has caveats, the highest of its precision and GPUs that has none. */
@@ -123,10 +128,11 @@
   /* What is drawn of each row: title(row) gives its name and what stands small beside it. */
   function barsOf(rows, metric, baseline, title) {
     const names = named(rows, title);
-    const longest = Math.max(...rows.map(row => measure(row, metric))) || 1;
+    const longest = Math.max(...rows.map(row => compared(row, metric))) || 1;
     return rows.map((row, place) => {
-      const value = measure(row, metric), base = baseline ? measure(baseline, metric) : 0;
-      const [name, aside] = names[place];
+      const value = compared(row, metric), base = baseline ? compared(baseline, metric) : 0;
+      const [name, conditions] = names[place];
+      const aside = [conditions, isUnpadded(row, metric) && data.words.unpadded].filter(Boolean).join(APART_BY);
       return {
         name, aside, value, text: text(value, metric), share: value / longest, row, isBaseline: row === baseline,
         times: base ? (value / base).toFixed(2) + "×" : "", series: of(row, "series") % data.colours,
@@ -205,6 +211,6 @@
       `<rect width="100%" height="100%" fill="${paper}"/>${parts.join("")}</svg>`;
   }
 
-  window.dlperf = { data, at, open, chosen, of, gpusOf, isLower, addressOf, measure, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, togetherText, scaleText, programText, element, ranked,
+  window.dlperf = { data, at, open, chosen, of, gpusOf, isLower, addressOf, measure, compared, unitOf, basisOf, text, grouped, distinct, batchText, gpusText, togetherText, scaleText, programText, element, ranked,
     bestOf, kindOf, programOf, named, barsOf, credit, caveatsOf, notesOf, doubt, list, picture, SHARES };
 })();

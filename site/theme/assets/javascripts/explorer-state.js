@@ -97,7 +97,7 @@
   function ratio(row, base) {
     const against = base || baseline(), metric = metricOf(against ? [against] : []);
     if (!against || !comparable(row, against, metric) || !measure(row, metric) || !measure(against, metric)) return null;
-    return measure(row, metric) / measure(against, metric);
+    return dlperf.compared(row, metric) / dlperf.compared(against, metric);
   }
 
   function columns() {

@@ -170,7 +170,12 @@ def _key(row: ConfigurationResult) -> tuple[str, str, str, str]:
 
 
 def _standing(data: SiteData, row: ConfigurationResult, newest: bool) -> tuple[bool, bool, bool, float]:
-    return row.value is None, not newest, not data.is_ours(row.campaign), -row.score / row.gpus_total
+    return (
+        row.value is None,
+        not newest,
+        not data.is_ours(row.campaign),
+        -row.score * (1 - row.padding) / row.gpus_total,
+    )
 
 
 def _metrics(language: Language, data: SiteData) -> dict[str, dict[str, object]]:
@@ -283,6 +288,7 @@ NUMBERS: dict[str, Callable[[ConfigurationResult], object]] = {
     "gpus": lambda row: row.gpus,
     "value": lambda row: row.value,
     "printed": figures.value_text,
+    "padding": lambda row: row.padding or 0,
     "n": lambda row: row.n,
     "spread": lambda row: row.spread,
     "speedup": lambda row: row.speedup if row.gpus_total > 1 else None,  # of one GPU both say nothing

@@ -93,7 +93,8 @@ def best_rows(data: SiteData, rows: Iterable[ConfigurationResult]) -> list[Confi
 
 
 def _per_gpu(row: ConfigurationResult) -> float:
-    return (row.value or 0.0) / row.gpus_total
+    """Return the value of one GPU without what counts padding."""
+    return (row.value or 0.0) * (1 - row.padding) / row.gpus_total
 
 
 class Best(NamedTuple):
@@ -123,7 +124,7 @@ def best_cells(page: Page, found: Best, with_chip: bool = False) -> list[object]
 
 def _best_cell(page: Page, row: ConfigurationResult, with_chip: bool) -> FigureView:
     machine = [chip(page.data, row)] if with_chip else []
-    conditions = *machine, figures.precision_text(page.language, row), page.gpus_text(row)
+    conditions = *machine, figures.precision_text(page.language, row), page.gpus_text(row), *_unpadded(page, row)
     return FigureView(
         four_digits(_per_gpu(row)),
         at.html_address(page.path, at.configuration_page(row)),
@@ -138,5 +139,11 @@ def _conditions(page: Page, row: ConfigurationResult) -> str:
         figures.precision_text(language, row),
         figures.batch_words(language, row),
         page.gpus_text(row),
+        *_unpadded(page, row),
     )
     return " · ".join(filter(None, words))
+
+
+def _unpadded(page: Page, row: ConfigurationResult) -> tuple[str, ...]:
+    """Return what is said of a value that leaves out padding, which the printed value of a result counts."""
+    return (page._("without padding"),) if row.padding else ()
