@@ -26,9 +26,9 @@ from dlperf.view.notebook.shown import Results
 
 def test_code_in_a_caveat_is_set_as_code_on_pages_and_has_no_marks_in_tooltips() -> None:
     row = measured("alpha", findings=(warning("whole_model_compiled"),))
-    assert " compile=regional compiles" in figures.caveat_text(ENGLISH, row)
+    assert " compile=regional, which compiles" in figures.caveat_text(ENGLISH, row)
     ((_, _, words),) = findings(ENGLISH, row)
-    assert " <code>compile=regional</code> compiles" in macro("cell", ENGLISH)(words)
+    assert " <code>compile=regional</code>, which compiles" in macro("cell", ENGLISH)(words)
 
 
 @pytest.mark.parametrize(
