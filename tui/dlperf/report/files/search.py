@@ -48,7 +48,8 @@ NODE_NAME = re.compile(r"(?P<name>\b\w)=(?P=name)\+(?P<edge>\w)\+(?P<node>\w)\.i
 """How lunr names a node of its tree of words by its edges. Edges 1 to node 2 and 3 to node 4 read as edge 1 to 234,
 so that some of many numbers are lost, and a search for the beginning of others ends in an error."""
 RANKS = {
-    "results/your-number.html#pair": 2.25,  # whose heading names two accelerators; the page of each comes first
+    # whose heading and rows name accelerators; the page of each comes first
+    **dict.fromkeys(("results/your-number.html#pair", "results/your-number.html#best"), 2.1),
     **dict.fromkeys(("results/methodology.", "results/your-number."), 8.0),
     **dict.fromkeys(("guide/data.html#how-to-cite", "guide/programs.html#send-a-better-program"), 8.0),
     **dict.fromkeys(("guide/", "about.", "results/explorer."), 4.0),
