@@ -75,7 +75,7 @@ async def test_of_locked_requirements_the_module_and_the_python_are_tried_too(ho
         (
             False,
             "plain does not start or does not find module json: exit code 1; last output: its packages need Python "
-            f"3.99 or newer: name one by `prologue:` of the hardware, this is {sys.version.split()[0]}",
+            f"3.99 or newer: name one by `prologue:`, in place of {sys.version.split()[0]}",
         ),
         (True, "plain starts and finds module json"),
     ]

@@ -106,7 +106,7 @@ def module_start(planned: PlannedConfiguration) -> Start:
     lines = [f"import {launch.module}"]
     if launch.python and not _keeps_packages(launch):
         oldest = tuple(map(int, launch.python.split(".")))
-        reason = f"its packages need Python {launch.python} or newer: name one by `prologue:` of the hardware, this is "
+        reason = f"its packages need Python {launch.python} or newer: name one by `prologue:`, in place of "
         lines.insert(0, f"import sys; sys.version_info >= {oldest} or sys.exit({reason!r} + sys.version.split()[0])")
     alone = replace(_alone(launch, "-c", "\n".join(lines)), files=(), requirements="")
     return Start(replace(planned, launch=alone, format="dlperf"), f"module {launch.module}")
