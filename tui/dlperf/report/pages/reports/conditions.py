@@ -87,11 +87,12 @@ def _commands(page: Page, results: Results) -> dict[str, object]:
     machines = [page.data.hardware.get(row.hardware) for row in results]
     paths = {name: path for entry in machines if entry for name, path in entry.data.items()}
     records = [page.data.campaigns.get(campaign) for campaign in distinct(row.campaign for row in results)]
+    commands = launched(page, plans)
     return {
         "data_paths": page.facts((page.fact(name), path) for name, path in paths.items()),
         "setup_commands": "\n".join(distinct(line for plan in plans for line in _preparing(plan.launch))),
         "again": "\n".join(distinct(run_command(record.selection) for record in records if record)),
-        "commands": (commands := launched(page, plans)),
+        "commands": commands,
         "filled_in": filled_in(page, [line for _, lines in commands for _, line in lines]),
     }
 
